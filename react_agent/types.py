@@ -1,0 +1,133 @@
+"""The nouns of running: what a prompt is made of, what a model returned, what a run is.
+
+The nouns of reading a reply (`Action`, `Act`, `FinalAnswer`, `Malformed`, `Repair`) live in `parsers/step.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from react_agent.parsers.step import Action, Step
+
+Effect: TypeAlias = Literal["pure", "reads", "writes"]
+"""`pure`: same arguments, same result, so a replay may run it again. `reads`: depends on the world.
+`writes`: changes the world."""
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+Source: TypeAlias = Literal["template", "question", "model", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as plain data: what the model is told, and the JSON Schema its arguments must fit."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    effect: Effect = "pure"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of a prompt. `source` tells trusted text (`template`) from text that is only data."""
+
+    role: Role
+    text: str
+    source: Source = "template"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server counted them; None where it did not say. `cached` is a part of `prompt`."""
+
+    prompt: int | None = None
+    cached: int | None = None
+    completion: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Exactly what the endpoint returned. `finish_reason`: `stop`, `length`, `cut` (we closed the stream), or None."""
+
+    text: str
+    finish_reason: str | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is written back to the model after its reply.
+
+    `kind` is `tool` (a result), `error` (the tool refused or failed), `complaint` (the reply could not be
+    used) or `note` (a word from the loop). `omitted` counts the characters left out of a long result.
+    """
+
+    text: str
+    kind: Literal["tool", "error", "complaint", "note"] = "tool"
+    tool: str = ""
+    omitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One time round: the completion, how it was read, and what was written back."""
+
+    completion: Completion
+    step: Step
+    observations: tuple[Observation, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended. `reason`: `answered`, `steps`, `loop`, `deadline`, `interrupted` or `error`."""
+
+    reason: str
+    answer: str | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One run, whole: the question, what it ran with, the opening text, and its turns."""
+
+    question: str
+    dialect: str
+    specs: tuple[ToolSpec, ...]
+    opening: str
+    turns: tuple[Turn, ...] = ()
+    outcome: Outcome | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+StreamItem: TypeAlias = str | Usage | Completion
+
+
+class Endpoint(Protocol):
+    """Something that completes text.
+
+    `complete` yields pieces of text as they come, may yield a `Usage` whenever it learns one, and yields a
+    `Completion` last. Closing the iterator closes the connection. `deadline` is a `time.monotonic()` moment
+    that bounds the whole call with its retries. Raises `EndpointError`.
+    """
+
+    kind: str
+    model: str
+
+    def complete(
+        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+    ) -> Iterator[StreamItem]: ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Kind, model, address without credentials and sampling settings, for the transcript."""
+        ...
+
+
+class ToolRun(Protocol):
+    """What the loop needs of a toolbox: the specs, and one call. Raises `ToolError`."""
+
+    specs: tuple[ToolSpec, ...]
+
+    def call(self, action: Action) -> Observation: ...
