@@ -102,6 +102,20 @@ class Transcript:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the model chooses its tokens. Set on the endpoint and never by the loop.
+
+    `max_tokens` is always sent: a server's own default may be 16 or no limit at all. The seed is chosen here,
+    since servers do not report the one they drew.
+    """
+
+    temperature: float = 0.2
+    max_tokens: int = 512
+    seed: int = 0
+    top_p: float | None = None
+
+
 StreamItem: TypeAlias = str | Usage | Completion
 
 
