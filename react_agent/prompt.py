@@ -1,0 +1,165 @@
+"""The prompt as a pure function of the question, the tools and the turns so far."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any
+
+from react_agent import prompts
+from react_agent.errors import PromptError
+from react_agent.parsers.step import Malformed
+from react_agent.types import Observation, Part, Role, Source, ToolSpec, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A loaded template: what is sent to the model, where it should stop, and every complaint to it."""
+
+    texts: prompts.Texts
+
+    @classmethod
+    def load(cls, name: str = "react") -> Prompt:
+        """Load a template by its name. Raises `PromptError`."""
+        try:
+            return cls(prompts.load(name))
+        except prompts.TemplateError as problem:
+            raise PromptError(str(problem)) from None
+
+    @property
+    def name(self) -> str:
+        return self.texts.name
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Where a server is asked to end the reply."""
+        return self.texts.stop
+
+    def render(self, question: str, specs: Sequence[ToolSpec], turns: Sequence[Turn]) -> tuple[Part, ...]:
+        """The whole prompt. It only grows at its end: with more turns, more parts follow the same ones.
+
+        The assistant's turn is left open at the cue, so that the model goes on from there.
+        """
+        return (
+            Part("system", self._opening(specs)),
+            *self._parts("user", "question", question=(question, "question")),
+            Part("assistant", self.texts.cue),
+            *(part for turn in turns for part in self.render_turn(turn)),
+        )
+
+    def render_turn(self, turn: Turn) -> tuple[Part, ...]:
+        """What one turn adds to the prompt: what the model said, what was observed, and the cue."""
+        said = turn.step.said.rstrip()
+        lines = [self._observed(o, n, turn) for n, o in enumerate(turn.observations, start=1)]
+        parts = [Part("assistant", said, "model")] if said else []
+        for line in lines:
+            parts += [Part("assistant", "\n"), *line]
+        return (*parts, Part("assistant", "\n" + self.texts.cue))
+
+    def complaint(self, step: Malformed) -> str:
+        """The sentence that tells the model what it did wrong and what to write."""
+        facts = {name: self._fact(name, fact) for name, fact in step.facts.items()}
+        return Template(self.texts.complaints[step.code]).substitute(facts)
+
+    def repeated(self, times: int) -> str:
+        """The word to a model that makes the same call again and again."""
+        return Template(self.texts.texts["repeated"]).substitute(times=times)
+
+    @property
+    def last_turn(self) -> str:
+        """The request for an answer when the steps are used up."""
+        return self.texts.texts["last_turn"]
+
+    def _opening(self, specs: Sequence[ToolSpec]) -> str:
+        return Template(self.texts.texts["opening"]).substitute(
+            tools="\n".join(self.tool_line(spec) for spec in specs),
+            names=", ".join(spec.name for spec in specs),
+            examples="\n\n".join(self._examples(specs)),
+        )
+
+    def tool_line(self, spec: ToolSpec) -> str:
+        """One tool as the model sees it in the list."""
+        required = spec.parameters.get("required", ())
+        parameters = (
+            f"{name}: {_type_name(schema)}" + ("" if name in required else ", optional")
+            for name, schema in spec.parameters.get("properties", {}).items()
+        )
+        return Template(self.texts.texts["tool"]).substitute(
+            name=spec.name, parameters="; ".join(parameters), description=spec.description
+        )
+
+    def _examples(self, specs: Sequence[ToolSpec]) -> Iterator[str]:
+        here = {spec.name for spec in specs}
+        shown = [(needs, text) for needs, text in self.texts.examples if needs <= here]
+        if specs and not any(needs for needs, _ in shown):
+            yield Template(self.texts.texts["example"]).substitute(
+                name=specs[0].name, arguments=json.dumps(_sample(specs[0].parameters), ensure_ascii=False)
+            )
+        yield from (text for _, text in shown)
+
+    def _observed(self, observation: Observation, number: int, turn: Turn) -> Iterator[Part]:
+        results = sum(o.kind in ("tool", "error") for o in turn.observations)
+        text = observation.text
+        if observation.kind == "note":
+            return self._parts("assistant", "note", note=(text, "template"))
+        if observation.kind != "tool":
+            text = Template(self.texts.texts["error"]).substitute(error=text)
+        if results < 2:
+            return self._parts("assistant", "observation", observation=(text, "tool"))
+        return self._parts(
+            "assistant",
+            "numbered_observation",
+            number=(str(number), "template"),
+            tool=(observation.tool, "template"),
+            observation=(text, "tool"),
+        )
+
+    def _parts(self, role: Role, name: str, **slots: tuple[str, Source]) -> Iterator[Part]:
+        """Fill one text, each slot as a part of its own: a value is never looked at for slots again."""
+        text, end = self.texts.texts[name], 0
+        for match in Template.pattern.finditer(text):
+            if between := text[end : match.start()]:
+                yield Part(role, between)
+            slot = match["named"] or match["braced"]
+            value, source = slots[slot] if slot else ("$", "template")
+            yield Part(role, value, source)
+            end = match.end()
+        if end < len(text):
+            yield Part(role, text[end:])
+
+    def _fact(self, name: str, fact: Any) -> str:
+        if name == "problem":
+            return self.texts.problems.get(fact, fact)
+        return str(fact) if isinstance(fact, str | int) else ", ".join(fact) or "none"
+
+
+def _type_name(schema: Mapping[str, Any]) -> str:
+    """How a parameter's type is shown to the model.
+
+    >>> _type_name({"type": "array", "items": {"type": "string"}})
+    'list of string'
+    """
+    if "enum" in schema:
+        return " or ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
+    kind = schema.get("type", "any")
+    if isinstance(kind, list):
+        return " or ".join(kind)
+    if kind == "array":
+        return "list of " + _type_name(schema.get("items", {}))
+    return str(kind)
+
+
+def _sample(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of the right shape, to show how a call of this tool is written."""
+    required = parameters.get("required", ())
+    return {n: _sample_value(s) for n, s in parameters.get("properties", {}).items() if n in required}
+
+
+def _sample_value(schema: Mapping[str, Any]) -> Any:
+    for given in ("examples", "enum"):
+        if schema.get(given):
+            return schema[given][0]
+    samples = {"integer": 3, "number": 2.5, "boolean": True, "array": [], "object": {}}
+    return samples.get(schema.get("type", ""), "text")
