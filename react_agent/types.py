@@ -1,11 +1,11 @@
 """The nouns of running: what a prompt is made of, what a model returned, what a run is.
 
-The nouns of reading a reply (`Action`, `Act`, `FinalAnswer`, `Malformed`, `Repair`) live in `parsers/step.py`.
+The nouns of reading a reply (`Action`, `Act`, `FinalAnswer`, `Malformed`, …) live in `parsers/step.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -49,7 +49,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """Exactly what the endpoint returned. `finish_reason`: `stop`, `length`, `cut` (we closed the stream), or None."""
+    """Exactly what the endpoint returned.
+
+    `finish_reason` is `stop`, `length`, `cut` (the stream was closed by us), or None.
+    """
 
     text: str
     finish_reason: str | None = None
@@ -140,8 +143,12 @@ class Endpoint(Protocol):
 
 
 class ToolRun(Protocol):
-    """What the loop needs of a toolbox: the specs, and one call. Raises `ToolError`."""
+    """What the loop needs of a toolbox: the specs, and a way to start one call.
 
-    specs: tuple[ToolSpec, ...]
+    The function that `start` returns waits for the result; it raises `ToolError`, a text for the model.
+    """
 
-    def call(self, action: Action) -> Observation: ...
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]: ...
+
+    def start(self, action: Action) -> Callable[[], Observation]: ...
