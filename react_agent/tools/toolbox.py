@@ -1,0 +1,201 @@
+"""Tools of a run: a decorated function becomes a `Tool`; a `Toolbox` calls it and makes text of its result.
+
+@tool
+def area(width: float, height: float) -> float:
+    "Area of a rectangle in square metres."
+    return width * height
+
+Toolbox([area]).call(Action("area", {"width": 2, "height": 3}, Span(0, 0))).text     # '6.0'
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, overload
+
+from react_agent.errors import ConfigError, ToolError
+from react_agent.parsers.step import Action
+from react_agent.tools.schema import check, plain, read_signature, summary
+from react_agent.tools.timelimit import call_within
+from react_agent.types import Effect, Observation, ToolSpec
+
+TIMEOUT = 30.0
+MAX_CHARS = 4000
+MAX_ERROR_CHARS = 500
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+OMITTED = "[… {n} characters omitted]"
+LEAST_MAX_CHARS = 100
+
+Function: TypeAlias = Callable[..., object]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function the model may call: its spec, and what makes its arguments out of checked JSON values.
+
+    `timeout` is in seconds; None takes the toolbox's. A tool can still be called like the function it was.
+    """
+
+    spec: ToolSpec
+    function: Function
+    timeout: float | None = None
+    convert: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+@overload
+def tool(function: Function, /) -> Tool: ...
+@overload
+def tool(
+    *, name: str | None = None, effect: Effect = "pure", not_for: str = "", timeout: float | None = None
+) -> Callable[[Function], Tool]: ...
+
+
+def tool(
+    function: Function | None = None,
+    /,
+    *,
+    name: str | None = None,
+    effect: Effect = "pure",
+    not_for: str = "",
+    timeout: float | None = None,
+) -> Tool | Callable[[Function], Tool]:
+    """Make a tool of a function: `@tool`, or `@tool(effect="writes", timeout=5)`.
+
+    The first paragraph of the docstring tells the model what the tool is for, type hints become a JSON
+    Schema, and `Args:` or `:param x:` describe the parameters. `not_for`: when not to use it, in a few words.
+    Raises `ConfigError` naming the function and the parameter that cannot be described.
+    """
+
+    def decorate(plain_function: Function) -> Tool:
+        label = name or str(getattr(plain_function, "__name__", ""))
+        description = summary(plain_function)
+        if not_for:
+            description = f"{description} Not for {not_for.rstrip('.')}."
+        parameters, convert = read_signature(plain_function)
+        return Tool(ToolSpec(label, description, parameters, effect), plain_function, timeout, convert)
+
+    return decorate if function is None else decorate(function)
+
+
+class Toolbox:
+    """The tools of a run.
+
+    `timeout` in seconds bounds each call whose tool sets none; a result longer than `max_chars` keeps its
+    head and its tail. Raises `ConfigError` for a name that is taken twice or cannot be written as one word.
+    """
+
+    specs: tuple[ToolSpec, ...]
+
+    def __init__(
+        self, tools: Iterable[Tool], *, timeout: float = TIMEOUT, max_chars: int = MAX_CHARS
+    ) -> None:
+        if max_chars < LEAST_MAX_CHARS:
+            raise ConfigError(f"max_chars is {max_chars}; it must be at least {LEAST_MAX_CHARS}")
+        if not timeout > 0:
+            raise ConfigError(f"timeout is {timeout:g}; it must be more than 0 seconds")
+        self._tools = _by_name(tools)
+        self._timeout = timeout
+        self._max_chars = max_chars
+        self.specs = tuple(each.spec for each in self._tools.values())
+
+    def call(self, action: Action) -> Observation:
+        """Call one tool and return its result as text for the model.
+
+        Raises `ToolError`, with a text for the model, when there is no such tool, its arguments do not fit,
+        it fails, or its time is up. Only a Ctrl-C of the person at the keyboard passes through.
+        """
+        chosen = self._tools.get(action.tool)
+        if chosen is None:
+            raise ToolError(f"there is no tool {action.tool!r}; tools: {', '.join(self._tools) or '(none)'}")
+        check(chosen.spec.parameters, action.arguments)
+        seconds = self._timeout if chosen.timeout is None else chosen.timeout
+        text = call_within(seconds, lambda: _answer(chosen, action.arguments), action.tool)
+        shown, omitted = shorten(text, self._max_chars)
+        return Observation(shown, "tool", action.tool, omitted)
+
+
+def shorten(text: str, max_chars: int) -> tuple[str, int]:
+    """Keep the head and the tail of a text that is too long; the second value is what was left out.
+
+    The cuts move to a line boundary where one is near.
+    """
+    if len(text) <= max_chars:
+        return text, 0
+    room = max_chars - len(OMITTED.format(n=len(text))) - 2
+    near = room // 8
+    start, end = room - room // 2, len(text) - room // 2
+    line = text.rfind("\n", start - near, start)
+    start = line + 1 if line >= 0 else start
+    line = text.find("\n", end - 1, end + near)
+    end = line + 1 if line >= 0 else end
+    head, tail = text[:start], text[end:]
+    mark = OMITTED.format(n=end - start)
+    return f"{head}{'' if head.endswith(chr(10)) else chr(10)}{mark}\n{tail}", end - start
+
+
+def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    found: dict[str, Tool] = {}
+    for each in tools:
+        if not isinstance(each, Tool):
+            raise ConfigError(f"{each!r} is not a tool; put @tool above the function")
+        name = each.spec.name
+        if not NAME.fullmatch(name):
+            raise ConfigError(
+                f"tool name {name!r} cannot be used; write letters, digits, _ and -, with a letter or _ first"
+            )
+        if each.timeout is not None and not each.timeout > 0:
+            raise ConfigError(f"timeout of {name} is {each.timeout:g}; it must be more than 0 seconds")
+        if name in found:
+            raise ConfigError(f"two tools are called {name!r}; give one of them another with @tool(name=...)")
+        found[name] = each
+    return found
+
+
+def _answer(chosen: Tool, arguments: Mapping[str, Any]) -> str:
+    """Run the tool's own code; whatever it raises becomes a ToolError, even a SystemExit."""
+    try:
+        return _as_text(chosen.function(**chosen.convert(arguments)))
+    except ToolError:
+        raise
+    except BaseException as error:
+        raise ToolError(_one_line(error)) from error
+
+
+def _as_text(result: object) -> str:
+    if result is None:
+        return "(no output)"
+    text = result if isinstance(result, str) else _written(result)
+    # A lone surrogate can be neither sent nor saved.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _written(result: object) -> str:
+    value = plain(result)
+    if isinstance(value, (dict, list, tuple)):
+        try:
+            return json.dumps(value, ensure_ascii=False, default=_json_value)
+        except (TypeError, ValueError):
+            return str(value)
+    return str(value)
+
+
+def _json_value(value: object) -> object:
+    simpler = plain(value)
+    if isinstance(simpler, (set, frozenset)):
+        return sorted(simpler, key=str)
+    return str(value) if simpler is value else simpler
+
+
+def _one_line(error: BaseException) -> str:
+    kind = type(error).__name__
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        lines = []
+    return f"{kind}: {lines[0]}"[:MAX_ERROR_CHARS] if lines else kind
