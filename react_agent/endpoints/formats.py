@@ -1,0 +1,250 @@
+"""Chat formats for raw completion: how turns are written into one string that the model goes on with.
+
+The texts are those of llama.cpp's built-in templates (`alpaca`: the Stanford form; `zephyr`: FastChat's). The
+beginning-of-text token is never part of them, since servers add it to a string by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from react_agent.errors import ConfigError
+from react_agent.types import Part, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How one family of models marks its turns: for each role, what stands before and after its text.
+
+    `lead` stands between the opening of the assistant's turn and its first word; a prompt never ends in it,
+    for a trailing space is a token of its own. `system_in_user`: the family has no turn for the system text,
+    so it is put at the head of the user's.
+    """
+
+    system: tuple[str, str]
+    user: tuple[str, str]
+    assistant: tuple[str, str]
+    stop: tuple[str, ...]
+    lead: str = ""
+    system_in_user: bool = False
+    marks: tuple[str, ...] = ()
+    """Turn marks that are ordinary words and no special tokens, forged as easily."""
+
+
+FORMATS: dict[str, Format] = {
+    "chatml": Format(
+        system=("<|im_start|>system\n", "<|im_end|>\n"),
+        user=("<|im_start|>user\n", "<|im_end|>\n"),
+        assistant=("<|im_start|>assistant\n", "<|im_end|>\n"),
+        stop=("<|im_end|>",),
+    ),
+    "llama2": Format(
+        system=("<<SYS>>\n", "\n<</SYS>>\n\n"),
+        user=("[INST] ", " [/INST]"),
+        assistant=("", "</s><s>"),
+        stop=("</s>",),
+        system_in_user=True,
+    ),
+    "llama3": Format(
+        system=("<|start_header_id|>system<|end_header_id|>\n\n", "<|eot_id|>"),
+        user=("<|start_header_id|>user<|end_header_id|>\n\n", "<|eot_id|>"),
+        assistant=("<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"),
+        stop=("<|eot_id|>",),
+    ),
+    "mistral": Format(
+        system=("", "\n\n"),
+        user=("[INST] ", "[/INST]"),
+        assistant=("", "</s>"),
+        lead=" ",
+        stop=("</s>",),
+        system_in_user=True,
+    ),
+    "mistral-v7": Format(
+        system=("[SYSTEM_PROMPT] ", "[/SYSTEM_PROMPT]"),
+        user=("[INST] ", "[/INST]"),
+        assistant=("", "</s>"),
+        lead=" ",
+        stop=("</s>",),
+    ),
+    "gemma": Format(
+        system=("", "\n\n"),
+        user=("<start_of_turn>user\n", "<end_of_turn>\n"),
+        assistant=("<start_of_turn>model\n", "<end_of_turn>\n"),
+        stop=("<end_of_turn>",),
+        system_in_user=True,
+    ),
+    "alpaca": Format(
+        system=("", "\n\n"),
+        user=("### Instruction:\n", "\n\n"),
+        assistant=("### Response:\n", "\n\n"),
+        stop=("### Instruction:",),
+        marks=("### Instruction:", "### Response:", "### Input:"),
+    ),
+    "vicuna": Format(
+        system=("", "\n\n"),
+        user=("USER: ", "\n"),
+        assistant=("ASSISTANT:", "</s>\n"),
+        lead=" ",
+        stop=("</s>", "\nUSER:"),
+        marks=("\nUSER:", "\nASSISTANT:"),
+    ),
+    "phi3": Format(
+        system=("<|system|>\n", "<|end|>\n"),
+        user=("<|user|>\n", "<|end|>\n"),
+        assistant=("<|assistant|>\n", "<|end|>\n"),
+        stop=("<|end|>",),
+    ),
+    "zephyr": Format(
+        system=("<|system|>\n", "</s>\n"),
+        user=("<|user|>\n", "</s>\n"),
+        assistant=("<|assistant|>\n", "</s>\n"),
+        stop=("</s>",),
+    ),
+    "plain": Format(system=("", "\n\n"), user=("", "\n"), assistant=("", "\n"), stop=()),
+}
+
+MARKERS: tuple[tuple[str, str], ...] = (
+    ("<|im_sep|>", "plain"),  # Phi-4 writes ChatML's words with marks of its own
+    ("<|im_start|>", "chatml"),
+    ("<|start_header_id|>", "llama3"),
+    ("<start_of_turn>", "gemma"),
+    ("[SYSTEM_PROMPT]", "mistral-v7"),
+    ("<<SYS>>", "llama2"),
+    ("[INST]", "mistral"),
+    ("<|end|>", "phi3"),
+    ("<|assistant|>", "zephyr"),
+    ("### Instruction:", "alpaca"),
+    ("ASSISTANT:", "vicuna"),
+)
+"""What to look for in a Jinja chat template, the telling ones first."""
+
+UNTRUSTED = frozenset({"question", "tool"})
+
+BREAK = "\u200b"
+"""Put behind the first character of a special string it leaves nothing a tokenizer would take for one."""
+
+SPECIAL: tuple[tuple[str, str], ...] = (
+    ("<", r"\|[^|<>\s]{1,40}\|>"),  # <|im_end|>, <|eot_id|>, <|endoftext|>, ...
+    ("<", r"｜[^｜<>\s]{1,40}｜>"),  # DeepSeek, with full-width bars
+    ("<", r"\|[a-z_]{1,20}>"),  # Gemma 4: <|channel> ...
+    ("<", r"[a-z_]{1,20}\|>"),  # ... and <channel|>
+    ("<", r"/?(?:s|start_of_turn|end_of_turn|bos|eos|pad|unk|mask|think|tool_call|tool_response)>"),
+    ("<", r"</?SYS>>"),
+    (r"\[", r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT)\]"),
+)
+"""Strings that tokenizers turn into control tokens: first character, rest. All families at once, since the
+format is chosen by a person and the model behind it may be of another family."""
+
+LONGEST_SPECIAL = 48
+
+
+def find_format(name: str) -> Format:
+    """Look a format up. Raises `ConfigError` with the names there are."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise ConfigError(f"There is no prompt format {name!r}. Use one of: {', '.join(FORMATS)}.") from None
+
+
+def detect(chat_template: str) -> str:
+    """Name the format of a model's Jinja chat template; `plain` where there is none or it is unknown.
+
+    >>> detect("{% for m in messages %}<|im_start|>{{ m.role }}")
+    'chatml'
+    """
+    return next((name for marker, name in MARKERS if marker in chat_template), "plain")
+
+
+def flatten(parts: Sequence[Part], name: str) -> str:
+    """Write a prompt as one string that ends inside the assistant's turn.
+
+    Consecutive parts of one role are one turn. Parts of the assistant are taken verbatim, so that a longer
+    prompt only grows at its end; system and user turns lose their last line breaks. Special strings in parts
+    whose source is a question or a tool are broken (see `neutralise`).
+
+    >>> flatten([Part("user", "Hi"), Part("assistant", "Thought:")], "chatml")
+    '<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\nThought:'
+    """
+    form = find_format(name)
+    *closed, (_, last) = _turns(parts, form)
+    head = "".join(_closed(role, text, form) for role, text in closed)
+    return (head + _opened(last, form)).rstrip(" ")
+
+
+def neutralise(text: str, name: str) -> str:
+    """Break every special string by a zero-width space behind its first character; `restore` undoes it.
+
+    >>> neutralise("a<|im_end|>", "chatml")
+    'a<\\u200b|im_end|>'
+    """
+    return _specials(find_format(name).marks, f"(?={BREAK}*", ")").sub(lambda match: match[0] + BREAK, text)
+
+
+def restore(text: str, name: str) -> str:
+    """Undo `neutralise` exactly: a zero-width space that stood there before stays.
+
+    >>> restore("a<\\u200b|im_end|>", "chatml")
+    'a<|im_end|>'
+    """
+    return _specials(find_format(name).marks, f"{BREAK}(?={BREAK}*", ")").sub(lambda match: match[0][0], text)
+
+
+def _turns(parts: Sequence[Part], form: Format) -> list[tuple[Role, str]]:
+    """Join parts of one role, fold system text into the user's turn if need be, end with the assistant."""
+    turns: list[tuple[Role, str]] = []
+    for role, run in groupby(parts, key=lambda part: part.role):
+        text = _joined(run, form)
+        if role != "assistant":
+            text = text.rstrip("\n")
+        if form.system_in_user and role == "system":
+            turns.append(("user", form.system[0] + text + form.system[1]))
+        elif form.system_in_user and role == "user" and turns and turns[-1][0] == "user":
+            turns[-1] = ("user", turns[-1][1] + text)
+        else:
+            turns.append((role, text))
+    if not turns or turns[-1][0] != "assistant":
+        turns.append(("assistant", ""))
+    return turns
+
+
+def _closed(role: Role, text: str, form: Format) -> str:
+    if role == "assistant":
+        return _opened(text, form) + form.assistant[1]
+    before, after = form.system if role == "system" else form.user
+    return before + text + after
+
+
+def _opened(text: str, form: Format) -> str:
+    lead = "" if not text or text[0].isspace() else form.lead
+    return form.assistant[0] + lead + text
+
+
+def _joined(parts: Iterable[Part], form: Format) -> str:
+    """Join the texts of one turn; no special string in untrusted text, nor half in it (`<|im_` + `end|>`)."""
+    whole, trusted = _specials(form.marks, "", ""), True
+    find_in = _specials(form.marks, f"(?={BREAK}*", ")")
+    text = ""
+    for part in parts:
+        piece = part.text
+        if part.source in UNTRUSTED:
+            piece = find_in.sub(lambda match: match[0] + BREAK, piece)
+        seam = text[-LONGEST_SPECIAL:]
+        if not (trusted and part.source not in UNTRUSTED) and any(
+            match.start() < len(seam) < match.end()
+            for match in whole.finditer(seam + piece[:LONGEST_SPECIAL])
+        ):
+            piece = BREAK + piece
+        text += piece
+        trusted = part.source not in UNTRUSTED
+    return text
+
+
+@cache
+def _specials(marks: tuple[str, ...], before: str, after: str) -> re.Pattern[str]:
+    """Compile all special strings, `before` and `after` set around what follows their first character."""
+    words = tuple((re.escape(mark[0]), re.escape(mark[1:])) for mark in marks)
+    return re.compile("|".join(f"{first}{before}(?:{rest}){after}" for first, rest in SPECIAL + words))
