@@ -18,26 +18,32 @@ GRACE = 0.5
 """Seconds in which an overdue call is told to stop, again and again."""
 
 
-def call_within(seconds: float, function: Callable[[], T], name: str) -> T:
-    """Return `function()`, or raise `ToolError` once `seconds` are over.
+def start_within(seconds: float, function: Callable[[], T], name: str) -> Callable[[], T]:
+    """Start `function` beside the caller; the function returned waits for what it returns.
 
-    The call runs in a daemon thread, so it never delays the end of the program. When its time is up, an
-    exception is raised inside the thread: a loop in Python ends and gives the processor back; a call that
-    sits in the operating system cannot be ended, and is left behind. A Ctrl-C reaches the caller at once.
+    Waiting raises `ToolError` once `seconds` are over. The call runs in a daemon thread, so it never delays
+    the end of the program. When its time is up, an exception is raised inside the thread: a loop in Python
+    ends and gives the processor back; a call that sits in the operating system cannot be ended, and is left
+    behind. A Ctrl-C reaches the one who waits at once.
     """
     call = _Call(function)
     thread = threading.Thread(target=contextvars.copy_context().run, args=(call.run,), daemon=True)
+    end = time.monotonic() + seconds
     thread.start()
-    try:
-        if not _wait(call.done, seconds):
-            _stop(thread, call.done)
-            raise ToolError(f"{name} timed out after {seconds:g} s")
-    except KeyboardInterrupt:
-        _interrupt(thread)
-        raise
-    if call.error is not None:
-        raise call.error
-    return call.result
+
+    def wait() -> T:
+        try:
+            if not _wait(call.done, end):
+                _stop(thread, call.done)
+                raise ToolError(f"{name} timed out after {seconds:g} s")
+        except KeyboardInterrupt:
+            _interrupt(thread)
+            raise
+        if call.error is not None:
+            raise call.error
+        return call.result
+
+    return wait
 
 
 class TimeUp(SystemExit):
@@ -63,8 +69,7 @@ class _Call(Generic[T]):
             self.done.set()
 
 
-def _wait(done: threading.Event, seconds: float) -> bool:
-    end = time.monotonic() + seconds
+def _wait(done: threading.Event, end: float) -> bool:
     while (left := end - time.monotonic()) > 0:
         if done.wait(min(left, LOOK)):
             return True

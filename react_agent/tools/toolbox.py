@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, overload
 from react_agent.errors import ConfigError, ToolError
 from react_agent.parsers.step import Action
 from react_agent.tools.schema import check, plain, read_signature, summary
-from react_agent.tools.timelimit import call_within
+from react_agent.tools.timelimit import start_within
 from react_agent.types import Effect, Observation, ToolSpec
 
 TIMEOUT = 30.0
@@ -110,14 +110,34 @@ class Toolbox:
         Raises `ToolError`, with a text for the model, when there is no such tool, its arguments do not fit,
         it fails, or its time is up. Only a Ctrl-C of the person at the keyboard passes through.
         """
+        return self.start(action)()
+
+    def start(self, action: Action) -> Callable[[], Observation]:
+        """Start one call; the function returned waits for its result, and raises as `call` does."""
         chosen = self._tools.get(action.tool)
         if chosen is None:
-            raise ToolError(f"there is no tool {action.tool!r}; tools: {', '.join(self._tools) or '(none)'}")
-        check(chosen.spec.parameters, action.arguments)
+            return _refusal(
+                ToolError(f"there is no tool {action.tool!r}; tools: {', '.join(self._tools) or '(none)'}")
+            )
+        try:
+            check(chosen.spec.parameters, action.arguments)
+        except ToolError as problem:
+            return _refusal(problem)
         seconds = self._timeout if chosen.timeout is None else chosen.timeout
-        text = call_within(seconds, lambda: _answer(chosen, action.arguments), action.tool)
-        shown, omitted = shorten(text, self._max_chars)
-        return Observation(shown, "tool", action.tool, omitted)
+        wait = start_within(seconds, lambda: _answer(chosen, action.arguments), action.tool)
+
+        def result() -> Observation:
+            shown, omitted = shorten(wait(), self._max_chars)
+            return Observation(shown, "tool", action.tool, omitted)
+
+        return result
+
+
+def _refusal(problem: ToolError) -> Callable[[], Observation]:
+    def refuse() -> Observation:
+        raise problem
+
+    return refuse
 
 
 def shorten(text: str, max_chars: int) -> tuple[str, int]:
