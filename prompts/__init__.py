@@ -12,9 +12,11 @@ from string import Template
 from typing import Any
 
 SLOTS: Mapping[str, frozenset[str]] = {
-    "opening": frozenset({"tools", "names", "examples"}),
+    "opening": frozenset({"tools", "names"}),
+    "opening_without_tools": frozenset(),
     "tool": frozenset({"name", "parameters", "description"}),
-    "example": frozenset({"name", "arguments"}),
+    "call_question": frozenset({"name", "arguments"}),
+    "call_reply": frozenset({"name", "arguments"}),
     "question": frozenset({"question"}),
     "observation": frozenset({"observation"}),
     "numbered_observation": frozenset({"number", "tool", "observation"}),
@@ -49,6 +51,15 @@ class TemplateError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """One worked question; it is shown only where all the tools it `needs` are there."""
+
+    needs: frozenset[str]
+    question: str
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
 class Texts:
     """A checked template: `texts` by the names of `SLOTS`, `complaints` by error code."""
 
@@ -58,8 +69,7 @@ class Texts:
     texts: Mapping[str, str]
     complaints: Mapping[str, str]
     problems: Mapping[str, str]
-    examples: tuple[tuple[frozenset[str], str], ...]
-    """Worked examples, each with the tools that must be there for it to be shown."""
+    examples: tuple[Example, ...]
 
 
 def names() -> tuple[str, ...]:
@@ -97,8 +107,14 @@ def check(name: str, data: Any) -> Texts:
         texts={key: text.rstrip("\n") for key, text in texts.items()},
         complaints={code: text.rstrip("\n") for code, text in complaints.items()},
         problems=dict(data["problems"]),
-        examples=tuple((frozenset(e["needs"]), e["text"].rstrip("\n")) for e in data["examples"]),
+        examples=tuple(_example(name, example) for example in data["examples"]),
     )
+
+
+def _example(name: str, data: Any) -> Example:
+    if not isinstance(data, dict) or set(data) != {"needs", "question", "reply"}:
+        raise TemplateError(f"template {name}: an example has `needs`, `question` and `reply`, not {data!r}")
+    return Example(frozenset(data["needs"]), data["question"], data["reply"].rstrip("\n"))
 
 
 def _faults(where: str, texts: Mapping[str, Any], expected: Mapping[str, frozenset[str]]) -> list[str]:

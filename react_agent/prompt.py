@@ -43,11 +43,15 @@ class Prompt:
         The assistant's turn is left open at the cue, so that the model goes on from there.
         """
         return (
-            Part("system", self._opening(specs)),
+            *self.opening(specs),
             *self._parts("user", "question", question=(question, "question")),
             Part("assistant", self.texts.cue),
             *(part for turn in turns for part in self.render_turn(turn)),
         )
+
+    def opening(self, specs: Sequence[ToolSpec]) -> tuple[Part, ...]:
+        """What stands before the question: the rules, the tools, and examples that use only these tools."""
+        return (Part("system", self._rules(specs)), *self._examples(specs))
 
     def render_turn(self, turn: Turn) -> tuple[Part, ...]:
         """What one turn adds to the prompt: what the model said, what was observed, and the cue."""
@@ -72,11 +76,13 @@ class Prompt:
         """The request for an answer when the steps are used up."""
         return self.texts.texts["last_turn"]
 
-    def _opening(self, specs: Sequence[ToolSpec]) -> str:
-        return Template(self.texts.texts["opening"]).substitute(
+    def _rules(self, specs: Sequence[ToolSpec]) -> str:
+        texts = self.texts.texts
+        if not specs:
+            return texts["opening_without_tools"]
+        return Template(texts["opening"]).substitute(
             tools="\n".join(self.tool_line(spec) for spec in specs),
             names=", ".join(spec.name for spec in specs),
-            examples="\n\n".join(self._examples(specs)),
         )
 
     def tool_line(self, spec: ToolSpec) -> str:
@@ -90,14 +96,20 @@ class Prompt:
             name=spec.name, parameters="; ".join(parameters), description=spec.description
         )
 
-    def _examples(self, specs: Sequence[ToolSpec]) -> Iterator[str]:
+    def _examples(self, specs: Sequence[ToolSpec]) -> Iterator[Part]:
         here = {spec.name for spec in specs}
-        shown = [(needs, text) for needs, text in self.texts.examples if needs <= here]
-        if specs and not any(needs for needs, _ in shown):
-            yield Template(self.texts.texts["example"]).substitute(
-                name=specs[0].name, arguments=json.dumps(_sample(specs[0].parameters), ensure_ascii=False)
-            )
-        yield from (text for _, text in shown)
+        shown = [example for example in self.texts.examples if example.needs <= here]
+        if specs and not any(example.needs for example in shown):
+            slots = {
+                "name": specs[0].name,
+                "arguments": json.dumps(_sample(specs[0].parameters), ensure_ascii=False),
+            }
+            texts = self.texts.texts
+            question, reply = (Template(texts[n]).substitute(slots) for n in ("call_question", "call_reply"))
+            shown.insert(0, prompts.Example(frozenset(), question, reply))
+        for example in shown:
+            yield from self._parts("user", "question", question=(example.question, "template"))
+            yield Part("assistant", f"{self.texts.cue} {example.reply}")
 
     def _observed(self, observation: Observation, number: int, turn: Turn) -> Iterator[Part]:
         results = sum(o.kind in ("tool", "error") for o in turn.observations)
