@@ -1,0 +1,99 @@
+"""Sessions whose sockets can be reached, so that a deadline holds even while a read is waiting."""
+
+from __future__ import annotations
+
+import re
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import requests
+
+
+class Connection:
+    """The sockets that one request opened.
+
+    A read timeout is no time limit: a server that sends a byte a second never meets it.
+    """
+
+    def __init__(self) -> None:
+        self.sockets: list[socket.socket] = []
+
+    def cut(self) -> None:
+        """Shut the sockets down; a read in another thread ends at once."""
+        for opened in self.sockets:
+            with suppress(OSError):
+                socket.socket.shutdown(opened, socket.SHUT_RDWR)
+
+    def allow_silence(self, seconds: float) -> None:
+        """Set how long a single read may wait."""
+        for opened in self.sockets:
+            with suppress(OSError):
+                opened.settimeout(seconds)
+
+
+def open_session(connection: Connection, *, key: str | None, loopback: bool) -> requests.Session:
+    """Make a session for one request that tells `connection` its sockets and never retries.
+
+    No proxy stands between us and a loopback address, and with a key no `.netrc` replaces it.
+    """
+    import requests
+    from requests.adapters import HTTPAdapter
+
+    pools = _pools(connection)
+
+    class Adapter(HTTPAdapter):
+        def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+            super().init_poolmanager(*args, **kwargs)
+            self.poolmanager.pool_classes_by_scheme = pools
+
+        def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+            made = super().proxy_manager_for(*args, **kwargs)
+            made.pool_classes_by_scheme = pools
+            return made
+
+    session = requests.Session()
+    session.mount("http://", Adapter(max_retries=0))
+    session.mount("https://", Adapter(max_retries=0))
+    session.trust_env = not loopback
+    if key:
+        session.auth = lambda request: request
+    return session
+
+
+def reason(error: BaseException) -> str:
+    """Say why in few words, without the URL and object names of urllib3's texts.
+
+    >>> reason(OSError("HTTPConnection(host='h'): Failed: [Errno 111] Connection refused"))
+    'Connection refused'
+    """
+    text = str(error)
+    found = re.search(r"\[(?:Errno|WinError) -?\d+\] ([^'\")(]+)", text)
+    for words in ("certificate verify failed", "Remote end closed connection", "timed out", "IncompleteRead"):
+        if words in text:
+            return words
+    return found[1].strip() if found else type(error).__name__
+
+
+def _pools(connection: Connection) -> dict[str, Any]:
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+    class Plain(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            connection.sockets.append(self.sock)
+
+    class Secure(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            connection.sockets.append(self.sock)
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": PlainPool, "https": SecurePool}

@@ -1,0 +1,125 @@
+"""llama.cpp inside this process: no server to start, one file to have.
+
+xllamacpp runs llama.cpp's own HTTP server in threads of the process, and it is asked over loopback. Its
+direct call would do as well but for two measured facts: an exception in its callback is swallowed, Ctrl-C
+among them, and the callback is not asked while a long prompt is being read, so that such a call cannot be
+given up.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from react_agent.endpoints.formats import find_format
+from react_agent.endpoints.llamacpp import LlamaCpp
+from react_agent.errors import ConfigError, EndpointError
+from react_agent.types import Part, Sampling, StreamItem
+
+
+class Embedded:
+    """The GGUF file at `path`, loaded at the first `complete` and kept for the life of the process.
+
+    `n_ctx` is the context in tokens; `threads` defaults to the number of processors. Without `format`, the
+    model's own chat template decides. `complete` raises `ConfigError` for a missing file, a file that is no
+    model, or a missing xllamacpp, and `EndpointError`.
+    """
+
+    kind = "local"
+
+    def __init__(
+        self,
+        path: str | Path,
+        sampling: Sampling,
+        format: str | None = None,
+        *,
+        n_ctx: int = 8192,
+        threads: int | None = None,
+    ) -> None:
+        if format is not None:
+            find_format(format)
+        self.model = Path(path).stem
+        self._path = Path(path)
+        self._sampling = sampling
+        self._format = format
+        self._n_ctx = n_ctx
+        self._threads = threads or os.cpu_count() or 1
+        self._served: LlamaCpp | None = None
+
+    def complete(
+        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+    ) -> Iterator[StreamItem]:
+        yield from self.served().complete(parts, stop=stop, deadline=deadline)
+
+    def served(self) -> LlamaCpp:
+        """Load the model if need be, and give the endpoint that asks it."""
+        if self._served is None:
+            url, key = _serve(self._path, self._n_ctx, self._threads)
+            self._served = LlamaCpp(url, self._sampling, self._format, api_key=key)
+        return self._served
+
+    def describe(self) -> Mapping[str, Any]:
+        return {
+            "kind": self.kind,
+            "model": self.model,
+            "format": self._served.format if self._served else self._format,
+            "n_ctx": self._n_ctx,
+            "sampling": asdict(self._sampling),
+        }
+
+
+_servers: dict[tuple[Path, int, int], tuple[Any, str]] = {}
+_loading = threading.Lock()
+
+
+def _serve(path: Path, n_ctx: int, threads: int) -> tuple[str, str]:
+    """Give address and key of the server for a file, started at most once. The key keeps other users out."""
+    wanted = (path.resolve(), n_ctx, threads)
+    with _loading:
+        if wanted not in _servers:
+            key = secrets.token_hex(16)
+            _servers[wanted] = (_start(path, n_ctx, threads, key), key)
+        server, key = _servers[wanted]
+        return server.listening_address, key
+
+
+def _start(path: Path, n_ctx: int, threads: int, key: str) -> Any:
+    _check(path)
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise ConfigError(
+            f"Models in this process need the package xllamacpp, which is missing ({error}). "
+            "Install it: pip install 'react-agent[local]'"
+        ) from error
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx, params.n_parallel = n_ctx, 1
+    params.cpuparams.n_threads = threads
+    params.api_keys, params.ui = [key], False
+    params.verbosity = -1  # its log goes to stderr; below 0 it writes nothing, errors neither
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError as error:
+        raise EndpointError(
+            f"llama.cpp cannot load {path} ({path.stat().st_size} bytes): {error} "
+            "Check that the file is whole, that its model is supported, and that the memory is enough for "
+            f"{n_ctx} tokens of context."
+        ) from error
+
+
+def _check(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise ConfigError(
+            f"The model file {path} cannot be read: {error.strerror}. Give a GGUF file that is there."
+        ) from error
+    if head != b"GGUF":
+        raise ConfigError(f"{path} is no GGUF file: it begins with {head!r}, not b'GGUF'.")

@@ -1,0 +1,115 @@
+"""Put one reply together from the events of a server: the part that is the same for every server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from react_agent.endpoints.failure import SNIPPET, failure, shown
+from react_agent.endpoints.http import Address
+from react_agent.endpoints.stop import StopCut
+from react_agent.errors import EndpointError
+from react_agent.types import Completion, StreamItem, Usage
+
+HALF = re.compile("[\ud800-\udbff]\\Z|\ufffd{1,3}\\Z")
+"""What may be half a character: a lone surrogate, or the mark for bytes that are no character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one event says. `finish` or `last` is the end mark without which a stream was broken off."""
+
+    text: str = ""
+    finish: str | None = None
+    usage: Usage | None = None
+    last: bool = False
+
+
+def read_object(payload: str, address: Address) -> dict[str, Any]:
+    """Read the JSON object of an event. Raises `EndpointError`, also for an error told under HTTP 200."""
+    try:
+        data = json.loads(payload)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise EndpointError(
+            f"{shown(address.url)} sent something that is no JSON object: {payload[:SNIPPET]!r}. "
+            "Check that the base URL is that of a completion server.",
+            url=shown(address.url),
+            body=payload,
+        )
+    if data.get("error"):
+        raise failure(address.url, 200, payload, hide=address.key or "")
+    if not data.keys() & {"choices", "content", "stop"} and data.keys() & {"message", "code", "detail"}:
+        raise failure(address.url, 200, payload, hide=address.key or "")
+    return data
+
+
+def assemble(
+    payloads: Generator[str, None, None],
+    read: Callable[[dict[str, Any]], Event],
+    *,
+    stop: Sequence[str],
+    address: Address,
+) -> Iterator[StreamItem]:
+    """Yield text cut at `stop`, each new `Usage`, and the `Completion`.
+
+    Raises `EndpointError` for a stream that ends without an end mark: half a reply is none.
+    """
+    cut = StopCut(stop)
+    said: list[str] = []
+    usage, finish, ended, half = Usage(), None, False, ""
+    with closing(payloads):
+        try:
+            for payload in payloads:
+                if payload == "[DONE]":
+                    ended = True
+                    break
+                event = read(read_object(payload, address))
+                text, half = _whole_characters(half + event.text)
+                if piece := cut.feed(text):
+                    said.append(piece)
+                    yield piece
+                if event.usage is not None and event.usage != usage:
+                    usage = event.usage
+                    yield usage
+                finish = event.finish or finish
+                ended = ended or event.last or finish is not None or cut.fired is not None
+                if event.last or cut.fired:
+                    break
+        except EndpointError:
+            if not ended:
+                raise
+    if not ended:
+        raise EndpointError(
+            f"{shown(address.url)} ended its answer without an end mark, so it is incomplete and not used. "
+            "Try again; look into the server's log.",
+            url=shown(address.url),
+            body="".join(said),
+        )
+    if cut.fired:
+        finish = "stop"
+    else:
+        rest = cut.feed("" if finish == "length" else _valid(half))
+        rest += cut.finish(finish)
+        if rest:
+            said.append(rest)
+            yield rest
+    yield Completion("".join(said), finish, usage)
+
+
+def _whole_characters(text: str) -> tuple[str, str]:
+    """Join surrogates that came in two events, and hold back what may be half a character."""
+    found = HALF.search(text)
+    text, half = (text[: found.start()], found[0]) if found else (text, "")
+    return _valid(text), half
+
+
+def _valid(text: str) -> str:
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
