@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 import shutil
+import socket
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -42,7 +44,7 @@ class Unreachable(SourceFailed):
 
 
 class Refused(SourceFailed):
-    """The host answered, but not with the file: an HTTP status, or a certificate that was not accepted."""
+    """The host answered and will not give the file: a login, no such file, a certificate not accepted."""
 
 
 class ConnectionLost(SourceFailed):
@@ -94,7 +96,7 @@ def _go_on(url: str, path: Path, size: int | None, on_bytes: Callable[[int], Non
         if size is not None and total not in (None, size):
             path.unlink(missing_ok=True)
             raise SourceFailed(f"has another file there ({total:,} bytes, not {size:,})")
-        _write(path, start, _pieces(response, first), total or size, on_bytes)
+        _write(path, start, chain([first], _pieces(response)), total or size, on_bytes)
 
 
 def _open(url: str, start: int, access: Access) -> tuple[requests.Response, bytes]:
@@ -102,7 +104,7 @@ def _open(url: str, start: int, access: Access) -> tuple[requests.Response, byte
     response = get(url, access, {"Range": f"bytes={start}-"} if start else {}, stream=True)
     if response.status_code not in (200, 206):
         return response, b""
-    return response, next(_pieces(response, b"", 1), b"")
+    return response, next(_pieces(response, 1), b"")
 
 
 def get(url: str, access: Access, headers: Mapping[str, str], *, stream: bool = False) -> requests.Response:
@@ -129,14 +131,20 @@ def get(url: str, access: Access, headers: Mapping[str, str], *, stream: bool = 
 def _in_few_words(error: requests.RequestException) -> str:
     import requests
 
-    text = str(error).lower()
     if isinstance(error, requests.exceptions.ProxyError):
         return "the proxy did not let it through"
     if isinstance(error, requests.Timeout):
         return f"no answer within {REACH_SECONDS:g} s"
-    if "resolve" in text or "getaddrinfo" in text:
+    causes = [type(cause) for cause in _causes(error)]
+    if socket.gaierror in causes:
         return "host name not found"
-    return "connection refused" if "refused" in text else "no connection"
+    return "connection refused" if ConnectionRefusedError in causes else "no connection"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _range(response: requests.Response, have: int) -> tuple[int, int | None]:
@@ -149,18 +157,23 @@ def _range(response: requests.Response, have: int) -> tuple[int, int | None]:
     if response.status_code == 200:  # it does not do ranges: from the beginning
         said = response.headers.get("Content-Length", "")
         return 0, int(said) if said.isdecimal() else None
-    raise Refused(f"HTTP {response.status_code}" + (", no such file" if response.status_code == 404 else ""))
+    status = response.status_code
+    refused = Refused if status in (401, 403, 404) else SourceFailed
+    raise refused(f"HTTP {status}" + (", no such file" if status == 404 else ""))
 
 
-def _pieces(response: requests.Response, first: bytes, size: int = CHUNK) -> Iterator[bytes]:
-    import requests
+def _pieces(response: requests.Response, size: int = CHUNK) -> Iterator[bytes]:
+    """The body as it comes, at most `size` bytes at once: nothing that came is lost with the connection."""
+    from urllib3.exceptions import HTTPError, ReadTimeoutError
 
-    yield first
+    read = getattr(response.raw, "read1", response.raw.read)  # an older urllib3 waits for whole pieces
     try:
-        yield from response.iter_content(size)
-    except requests.RequestException as error:
-        silent = "timed out" in str(error).lower()
-        raise ConnectionLost(f"silent for {STALL_SECONDS:g} s" if silent else "connection lost") from error
+        while piece := read(size):
+            yield piece
+    except ReadTimeoutError as error:
+        raise ConnectionLost(f"silent for {STALL_SECONDS:g} s") from error
+    except HTTPError as error:
+        raise ConnectionLost("connection lost") from error
 
 
 def _write(

@@ -230,7 +230,7 @@ def _disk(model: Model) -> Iterator[None]:
             shutil.rmtree(_partial(model), ignore_errors=True)
             raise ConfigError(
                 f"{folder}: {error.strerror} while fetching {model.name} ({model.size / 1e6:.1f} MB); "
-                "what was fetched is deleted. Free some room, or name a folder on a larger disk in REACT_MODELS_DIR."
+                "what was fetched is deleted. Free some room, or name a larger disk in REACT_MODELS_DIR."
             ) from error
         raise ConfigError(
             f"{error.filename or folder}: {error.strerror}. "

@@ -161,18 +161,21 @@ def pip_settings() -> tuple[tuple[str, ...], Access]:
         raise SourceFailed(
             "pip is not installed beside this Python (`python -m ensurepip` or `uv pip install pip` adds it)"
         )
-    wide = {**os.environ, "COLUMNS": "400"}  # so that the help text breaks no address
-    asked = [_pip("config", "list"), _pip("download", "--help", env=wide)]
-    listed, told = (_said(process) for process in asked)
-    set_ = _settings(listed)
-    default = re.search(r"\(default:?\s+(https?://\S+?)\)", told)
-    first = set_.get("index-url") or (default.group(1) if default else "")
+    set_ = _settings(_said(_pip("config", "list")))
+    first = set_.get("index-url") or _default_index()
     indexes = [] if set_.get("no-index", "0") in ("1", "true", "yes", "on") else [first]
     indexes += set_.get("extra-index-url", "").split()
     proxy = set_.get("proxy")
     proxies = {"http": proxy, "https": proxy} if proxy else {}
     usable = tuple(index for index in indexes if index.startswith(("http://", "https://")))
     return usable, Access(verify=set_.get("cert") or True, proxies=proxies)
+
+
+def _default_index() -> str:
+    """The index pip was built with, which only its help text tells; the width is so that no line is broken."""
+    told = _said(_pip("download", "--help", env={**os.environ, "COLUMNS": "400"}))
+    found = re.search(r"\(default:?\s+(https?://\S+?)\)", told)
+    return found.group(1) if found else ""
 
 
 def _settings(listed: str) -> dict[str, str]:
