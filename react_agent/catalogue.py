@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -58,6 +57,8 @@ def catalogue(path: Path | None = None) -> Mapping[str, Model]:
     Read from `path`, else from the file named in `REACT_MODELS_FILE`, else from the package.
     Raises `ConfigError`.
     """
+    from importlib.resources import files
+
     import yaml
 
     named = path or os.environ.get("REACT_MODELS_FILE")

@@ -126,6 +126,8 @@ def get(url: str, access: Access, headers: Mapping[str, str], *, stream: bool = 
         raise Refused("its certificate was not accepted") from error
     except requests.RequestException as error:
         raise Unreachable(_in_few_words(error)) from error
+    except OSError as error:  # how requests says that the file of certificates is not there
+        raise Refused(str(error)) from error
 
 
 def _in_few_words(error: requests.RequestException) -> str:

@@ -172,7 +172,7 @@ def pip_settings() -> tuple[tuple[str, ...], Access]:
 
 
 def _default_index() -> str:
-    """The index pip was built with, which only its help text tells; the width is so that no line is broken."""
+    """The index pip was built with, which only its help text tells; set wide, so that no line breaks."""
     told = _said(_pip("download", "--help", env={**os.environ, "COLUMNS": "400"}))
     found = re.search(r"\(default:?\s+(https?://\S+?)\)", told)
     return found.group(1) if found else ""
@@ -251,6 +251,7 @@ def pip_download(requirement: str, folder: Path) -> Path:
         process.kill()
     wheel = next(folder.glob("*.whl"), None)
     if process.returncode != 0 or wheel is None:
+        shutil.rmtree(folder)
         errors = [line.removeprefix("ERROR: ") for line in told.splitlines() if line.startswith("ERROR: ")]
         raise SourceFailed(f"pip: {errors[-1][:200]}" if errors else f"pip did not find {requirement}")
     return wheel

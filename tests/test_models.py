@@ -484,6 +484,18 @@ def test_the_cause_of_silence_is_found_however_deep_it_lies(cause: OSError, said
     assert download._in_few_words(error) == said
 
 
+def test_certificates_that_are_not_there_are_no_fault_of_the_disk(
+    site: Site, listed: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(HUB_SOURCE)
+    monkeypatch.setenv("HF_ENDPOINT", site.url.replace("http:", "https:"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "missing.pem")
+    assert "missing.pem" in failure()
+    monkeypatch.delenv("REQUESTS_CA_BUNDLE")
+    monkeypatch.delenv("CURL_CA_BUNDLE", raising=False)
+    assert "its certificate was not accepted" in failure()
+
+
 # The disk
 
 
