@@ -736,5 +736,11 @@ def test_a_prompt_is_named_by_its_whole_content() -> None:
     assert len({prompt_hash(other) for other in (parts, *others)}) == 1 + len(others)
 
 
-def test_the_opening_is_the_text_of_the_system_parts() -> None:
-    assert opening_text((Part("system", "a"), Part("system", "b"), Part("user", "c"))) == "ab"
+def test_s69_the_hash_is_that_of_the_prompt_without_secrets() -> None:
+    said, kept = Part("user", f"use {KEY}", "question"), Part("user", "use [redacted]", "question")
+    assert prompt_hash((said,), (KEY,)) == prompt_hash((kept,)) != prompt_hash((said,))
+
+
+def test_the_opening_is_text_with_a_blank_line_between_roles() -> None:
+    parts = (Part("system", "a\n"), Part("user", "Question: "), Part("user", "b?"), Part("assistant", "c\n"))
+    assert opening_text(parts) == "a\n\nQuestion: b?\n\nc\n"

@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any, TypeVar
 
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
+from react_agent.transcript.redaction import redact
 from react_agent.types import Completion, Observation, Outcome, Part, ToolSpec, Transcript, Turn, Usage
 
 FORMAT = 1
@@ -131,10 +134,13 @@ def read_step(document: Document, text: str) -> Step:
     raise ValueError(f"`kind` is {kind!r}; it must be act, answer or malformed")
 
 
-def prompt_hash(parts: Sequence[Part]) -> str:
-    """Name a prompt by its content: `sha256:` over the canonical JSON of `[[role, text, source], …]`."""
+def prompt_hash(parts: Sequence[Part], secrets: Sequence[str] = ()) -> str:
+    """Name a prompt by its content: `sha256:` over the canonical JSON of `[[role, text, source], …]`.
+
+    With the `secrets` of the recorder, the hash is that of the prompt as the saved run renders it.
+    """
     growing = GrowingHash()
-    growing.add(parts)
+    growing.add([replace(part, text=redact(part.text, secrets)) for part in parts] if secrets else parts)
     return growing.value()
 
 
@@ -158,8 +164,9 @@ class GrowingHash:
 
 
 def opening_text(parts: Sequence[Part]) -> str:
-    """The text of the system parts of a rendered prompt: what a transcript keeps as `opening`."""
-    return "".join(part.text for part in parts if part.role == "system")
+    """What a transcript keeps as `opening`: the text of `Prompt.opening(specs)`, roles set apart."""
+    groups = groupby(parts, key=lambda part: part.role)
+    return "\n\n".join("".join(part.text for part in group).strip("\n") for _, group in groups) + "\n"
 
 
 _KINDS: dict[type, str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}

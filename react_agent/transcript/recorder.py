@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import react_agent
+from react_agent import __version__
 from react_agent.errors import TranscriptError
 from react_agent.transcript import documents, plain, reading, redaction
 from react_agent.transcript.documents import Document
@@ -143,7 +143,7 @@ def dumps(saved: Saved) -> str:
 
 
 def _start() -> Mapping[str, Any]:
-    versions = {"react_agent": react_agent.__version__, "python": platform.python_version()}
+    versions = {"react_agent": __version__, "python": platform.python_version()}
     return {"started": datetime.now().astimezone().isoformat(timespec="seconds"), "versions": versions}
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
-from react_agent.types import Outcome, Part, ToolSpec, Transcript, Turn
+from react_agent.types import Outcome, ToolSpec, Transcript, Turn
 
 REDACTED = "[redacted]"
 
@@ -53,11 +53,6 @@ def redact_outcome(outcome: Outcome, secrets: Sequence[str]) -> Outcome:
     """The same outcome without its secrets."""
     answer = None if outcome.answer is None else redact(outcome.answer, secrets)
     return replace(outcome, answer=answer, detail=redact(outcome.detail, secrets))
-
-
-def redact_parts(parts: Sequence[Part], secrets: Sequence[str]) -> tuple[Part, ...]:
-    """A prompt as it is rendered from a redacted run: hash this one, so that a replay finds the same."""
-    return tuple(replace(part, text=redact(part.text, secrets)) for part in parts)
 
 
 def redact_data(value: Any, secrets: Sequence[str]) -> Any:

@@ -1,0 +1,293 @@
+"""Run a saved run again without a model: does today's code read, ask and calculate as it did then?
+
+    for report in replay_paths(["transcripts"], toolbox=toolbox):
+        print(report.path, report.ok, report.differences)
+
+Three levels, of which none hides another: `parse` reads the saved replies, `prompt` builds the prompts,
+`tools` calls the pure tools. What other tools said is taken from the record. The network is shut.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from react_agent import parsers
+from react_agent.errors import PromptError, ToolError, TranscriptError
+from react_agent.parsers.step import Act, Action, Malformed, Step, Tools
+from react_agent.prompt import Prompt
+from react_agent.transcript import Saved, opening_text, plain, read
+from react_agent.transcript.documents import GrowingHash, step_document
+from react_agent.types import Completion, Observation, ToolRun, Turn
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Level: TypeAlias = Literal["parse", "prompt", "tools"]
+LEVELS: tuple[Level, ...] = ("parse", "prompt", "tools")
+
+Status: TypeAlias = Literal["equal", "differs", "recorded", "skipped"]
+"""`recorded`: taken from the record, since only pure tools are called again. `skipped`: cannot be judged,
+since an earlier prompt already differs or a turn is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One comparison; `turn` is 0 for what stands before the first turn.
+
+    `expected` and `seen` are empty unless they differ.
+    """
+
+    turn: int
+    level: Level
+    what: str
+    status: Status
+    expected: str = ""
+    seen: str = ""
+
+    @property
+    def first_line(self) -> tuple[int, str | None, str | None]:
+        """The first line that differs: its number, as expected, as seen; None where a text has ended."""
+        lines = zip_longest(self.expected.split("\n"), self.seen.split("\n"))
+        different = ((n, a, b) for n, (a, b) in enumerate(lines, 1) if a != b)
+        return next(different, (0, None, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a replay found. `problem` says why a file could not be replayed at all."""
+
+    path: Path | None = None
+    checks: tuple[Check, ...] = ()
+    warnings: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def differences(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if check.status == "differs")
+
+    @property
+    def ok(self) -> bool:
+        return not self.problem and not self.differences
+
+    def count(self, status: Status, level: Level | None = None) -> int:
+        """How many checks ended like this, at one level or at all."""
+        return sum(check.status == status and level in (None, check.level) for check in self.checks)
+
+
+def replay(
+    saved: Saved,
+    *,
+    prompt: Prompt | None = None,
+    toolbox: ToolRun | None = None,
+    levels: Sequence[Level] = LEVELS,
+) -> Report:
+    """Compare a saved run with what today's code makes of it.
+
+    Without a `prompt` nothing is checked at that level; without a `toolbox` all results are `recorded`.
+    """
+    checks: list[Check] = []
+    with no_network() as attempts:
+        if "parse" in levels:
+            checks += _places(saved)
+            checks += _parse(saved)
+        if "prompt" in levels and prompt is not None:
+            checks += _opening(saved, prompt)
+            checks += _prompts(saved, prompt, known=checks[-1].status == "equal")
+            checks += _complaints(saved, prompt)
+        if "tools" in levels:
+            checks += _tools(saved, toolbox)
+    if attempts:
+        checks.append(Check(0, "tools", "connections", "differs", "none", ", ".join(attempts)))
+    return Report(saved.path, tuple(checks), saved.warnings)
+
+
+def replay_paths(
+    paths: Iterable[str | PathLike[str]],
+    *,
+    load_prompt: Callable[[str], Prompt] = Prompt.load,
+    toolbox: ToolRun | None = None,
+    levels: Sequence[Level] = LEVELS,
+) -> Iterator[Report]:
+    """Replay each file, and each `*.yaml` in each folder, with the prompt of its own dialect.
+
+    A file that is no transcript gives a report with a `problem`.
+    """
+    loaded: dict[str, Prompt | PromptError] = {}
+    for path in _files(paths):
+        try:
+            saved = read(path)
+        except TranscriptError as error:
+            yield Report(path, problem=str(error))
+            continue
+        dialect = saved.transcript.dialect
+        if "prompt" in levels and dialect not in loaded:
+            loaded[dialect] = _load(load_prompt, dialect)
+        prompt = loaded.get(dialect)
+        if isinstance(prompt, PromptError):
+            report = replay(saved, toolbox=toolbox, levels=levels)
+            missing = Check(0, "prompt", "template", "differs", dialect, str(prompt))
+            yield replace(report, checks=(*report.checks, missing))
+        else:
+            yield replay(saved, prompt=prompt, toolbox=toolbox, levels=levels)
+
+
+@contextmanager
+def no_network() -> Iterator[list[str]]:
+    """Let every attempt to connect or to look up a name raise `ConnectionError`; the value lists them.
+
+    This holds for all threads of the process, until the last such block is left.
+    """
+    _install_guard()
+    attempts: list[str] = []
+    _guarding.append(attempts)
+    try:
+        yield attempts
+    finally:
+        _guarding[:] = [other for other in _guarding if other is not attempts]
+
+
+def _files(paths: Iterable[str | PathLike[str]]) -> Iterator[Path]:
+    for path in map(Path, paths):
+        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+
+
+def _load(load_prompt: Callable[[str], Prompt], dialect: str) -> Prompt | PromptError:
+    try:
+        return load_prompt(dialect)
+    except PromptError as error:
+        return error
+
+
+def _numbered(saved: Saved) -> Iterator[tuple[int, Turn]]:
+    return zip(saved.numbers, saved.transcript.turns, strict=True)
+
+
+def _places(saved: Saved) -> Iterator[Check]:
+    """Turns that are lost from the middle of a run make it another run."""
+    for number, before in zip(saved.numbers, (0, *saved.numbers), strict=False):
+        if number != before + 1:
+            yield Check(number, "parse", "place", "differs", f"turn {before + 1}", f"turn {number}")
+
+
+def _parse(saved: Saved) -> Iterator[Check]:
+    tools = {spec.name: spec.parameters for spec in saved.transcript.specs}
+    for number, turn in _numbered(saved):
+        seen = _attempt(_read_again, turn.completion, tools)
+        yield _compare(number, "parse", "step", _spelled(turn.step, turn.completion.text), seen)
+
+
+def _read_again(completion: Completion, tools: Tools) -> str:
+    return _spelled(parsers.read(completion.text, tools, completion.finish_reason), completion.text)
+
+
+def _spelled(step: Step, text: str) -> str:
+    return plain.dump(step_document(step, text))
+
+
+def _opening(saved: Saved, prompt: Prompt) -> Iterator[Check]:
+    seen = _attempt(lambda: opening_text(prompt.opening(saved.transcript.specs)))
+    yield _compare(0, "prompt", "opening", saved.transcript.opening, seen)
+
+
+def _prompts(saved: Saved, prompt: Prompt, *, known: bool) -> Iterator[Check]:
+    """Each prompt by its hash. A turn only adds its own parts at the end, so nothing is hashed twice."""
+    run, growing, before = saved.transcript, GrowingHash(), 0
+    problem = _attempt(lambda: growing.add(prompt.render(run.question, run.specs, ())))
+    for (number, turn), expected in zip(_numbered(saved), saved.prompts, strict=True):
+        if known and number == before + 1:
+            check = _compare(number, "prompt", "prompt", expected, problem or growing.value())
+        else:
+            check = Check(number, "prompt", "prompt", "skipped")
+        yield check
+        known, before = check.status == "equal", number
+        problem = _attempt(_grow, growing, prompt, turn)
+
+
+def _grow(growing: GrowingHash, prompt: Prompt, turn: Turn) -> None:
+    growing.add(prompt.render_turn(turn))
+
+
+def _complaints(saved: Saved, prompt: Prompt) -> Iterator[Check]:
+    for number, turn in _numbered(saved):
+        for observation in turn.observations:
+            if observation.kind == "complaint" and isinstance(turn.step, Malformed):
+                seen = _attempt(prompt.complaint, turn.step)
+                yield _compare(number, "prompt", "complaint", observation.text, seen)
+
+
+def _tools(saved: Saved, toolbox: ToolRun | None) -> Iterator[Check]:
+    pure = {spec.name for spec in toolbox.specs if spec.effect == "pure"} if toolbox else set()
+    for number, turn in _numbered(saved):
+        if not isinstance(turn.step, Act):
+            continue
+        results = [o for o in turn.observations if o.kind in ("tool", "error")]
+        for action, result in zip(turn.step.actions, results, strict=False):  # the last request calls nothing
+            if toolbox is None or action.tool not in pure:
+                yield Check(number, "tools", action.tool, "recorded")
+            else:
+                seen = _attempt(_called, toolbox, action)
+                yield _compare(number, "tools", action.tool, _shown(result), seen)
+
+
+def _called(toolbox: ToolRun, action: Action) -> str:
+    try:
+        return _shown(toolbox.start(action)())
+    except ToolError as error:
+        return _shown(Observation(str(error), "error", action.tool))
+
+
+def _shown(observation: Observation) -> str:
+    return observation.text if observation.kind == "tool" else f"Error: {observation.text}"
+
+
+def _attempt(make: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | str:
+    """What `make` returns, or its exception as text: a crash is a difference too, and hides no other."""
+    try:
+        return make(*given, **named)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _compare(turn: int, level: Level, what: str, expected: str, seen: str) -> Check:
+    if expected == seen:
+        return Check(turn, level, what, "equal")
+    return Check(turn, level, what, "differs", expected, seen)
+
+
+_guarding: list[list[str]] = []
+_guard_installed = False
+_CONNECTING = frozenset(
+    f"socket.{call}"
+    for call in (
+        "connect",
+        "sendto",
+        "sendmsg",
+        "getaddrinfo",
+        "gethostbyname",
+        "gethostbyaddr",
+        "getnameinfo",
+    )
+)
+
+
+def _install_guard() -> None:
+    """The interpreter's audit hook sees every attempt, however it is made; once added it can only be idle."""
+    global _guard_installed  # noqa: PLW0603
+    if not _guard_installed:
+        sys.addaudithook(_guard)
+        _guard_installed = True
+
+
+def _guard(event: str, arguments: tuple[Any, ...]) -> None:
+    if _guarding and event in _CONNECTING:
+        target = " ".join(str(argument) for argument in arguments if isinstance(argument, (str, tuple, int)))
+        for attempts in _guarding:
+            attempts.append(f"{event}({target})")
+        raise ConnectionError(f"a replay makes no connection, but {event}({target}) was tried")
