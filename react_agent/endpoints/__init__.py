@@ -40,7 +40,7 @@ def open_endpoint(
 ) -> Endpoint:
     """Open an endpoint: `openai:MODEL`, `llamacpp:URL`, `local:MODEL`, `local:FILE.gguf` or `script:FILE`.
 
-    `base_url` and `api_key` belong to the servers; `format` (see `formats.FORMATS`) says how turns are written;
+    `base_url` and `api_key` belong to the servers; `format` (see `formats.FORMATS`) says how turns look;
     `model_file` finds the file of a `local:` model by its name. Nothing is asked or loaded yet.
     Raises `ConfigError`.
 

@@ -80,12 +80,8 @@ def read_refusal(body: str, content_type: str = "") -> Refusal:
     return _from_json(data) or Refusal(body.strip()[:SNIPPET], {})
 
 
-def failure(
-    url: str, status: int | None, body: str, *, content_type: str = "", hide: str = ""
-) -> EndpointError:
-    """Make the error for an answer that is no reply; `hide` is a key not to be shown even where echoed."""
-    if hide:
-        body = body.replace(hide, "***")
+def failure(url: str, status: int | None, body: str, *, content_type: str = "") -> EndpointError:
+    """Make the error for an answer that is no reply."""
     refusal = read_refusal(body, content_type)
     url = shown(url)
     if status in {None, 200, 400, 413, 422, 500} and OVERFLOW.search(body):

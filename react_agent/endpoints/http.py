@@ -7,73 +7,16 @@ send a POST again whose first generation is still running.
 from __future__ import annotations
 
 import json
-import math
 import random
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from collections.abc import Generator, Mapping
+from contextlib import closing
+from typing import Any
 
-from react_agent.endpoints.connection import Connection, open_session, reason
-from react_agent.endpoints.failure import SPENT, failure, read_refusal, shown
+from react_agent.endpoints.attempt import ERROR_BYTES, LIMITS, Address, Again, Limits, attempt
+from react_agent.endpoints.failure import shown
 from react_agent.endpoints.lines import TooMuch, payloads
-from react_agent.errors import ConfigError, EndpointError, EndpointTimeout
-
-if TYPE_CHECKING:
-    import requests
-
-RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
-ERROR_BYTES = 65_536
-READ_BYTES = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long and how much, in seconds and bytes. `total` holds where the caller gives no deadline.
-
-    `idle` is the longest silence once the body has begun; before that only the deadline counts, for a long
-    prompt may take minutes to read. The waits between `tries` double from `first_wait` to `longest_wait`.
-    """
-
-    connect: float = 5.0
-    idle: float = 60.0
-    total: float = 120.0
-    tries: int = 5
-    first_wait: float = 0.5
-    longest_wait: float = 8.0
-    longest_asked: float = 120.0
-    line_bytes: int = 8 * 2**20
-    body_bytes: int = 64 * 2**20
-
-
-LIMITS = Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to send, and the key to send along; the key is in no `repr` and in no error."""
-
-    url: str
-    key: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Address({shown(self.url)!r})"
-
-
-class _Again(Exception):
-    """Nothing of a body was read, so the request may be sent again. `wait`: seconds the server asked for."""
-
-    def __init__(self, error: EndpointError, *, wait: float | None = None, loading: bool = False) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.wait = wait
-        self.loading = loading
+from react_agent.errors import EndpointError, EndpointTimeout
 
 
 def stream(
@@ -104,7 +47,7 @@ def fetch(
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise failure(address.url, 200, text[:ERROR_BYTES].decode("utf-8", "replace")) from None
+        raise address.failure(200, text[:ERROR_BYTES].decode("utf-8", "replace")) from None
 
 
 def _exchange(
@@ -116,15 +59,14 @@ def _exchange(
     tried = 0
     while True:
         try:
-            with _sent(method, address, body, deadline, limits) as (response, connection):
-                yield from _chunks(response, connection, address, deadline, limits)
+            yield from attempt(method, address, body, deadline, limits)
             return
-        except _Again as again:
+        except Again as again:
             tried += not again.loading
             _wait(again, tried, begun, deadline, limits)
 
 
-def _wait(again: _Again, tried: int, begun: float, deadline: float, limits: Limits) -> None:
+def _wait(again: Again, tried: int, begun: float, deadline: float, limits: Limits) -> None:
     """Sleep before the next try, or raise when there is none."""
     error = again.error
     if again.wait is not None and again.wait > limits.longest_asked:
@@ -134,7 +76,7 @@ def _wait(again: _Again, tried: int, begun: float, deadline: float, limits: Limi
             url=error.url,
             status=error.status,
             body=error.body,
-        )
+        ) from None
     if tried >= limits.tries:
         spent = time.monotonic() - begun
         raise type(error)(
@@ -142,7 +84,7 @@ def _wait(again: _Again, tried: int, begun: float, deadline: float, limits: Limi
             url=error.url,
             status=error.status,
             body=error.body,
-        )
+        ) from None
     wait = min(limits.longest_wait, limits.first_wait * 2.0 ** max(tried - 1, 0))
     wait = max(wait * (1 - 0.25 * random.random()), again.wait or 0)
     if time.monotonic() + wait >= deadline:
@@ -151,202 +93,5 @@ def _wait(again: _Again, tried: int, begun: float, deadline: float, limits: Limi
             url=error.url,
             status=error.status,
             body=error.body,
-        )
+        ) from None
     time.sleep(wait)
-
-
-@contextmanager
-def _sent(
-    method: str, address: Address, body: Mapping[str, Any] | None, deadline: float, limits: Limits
-) -> Iterator[tuple[requests.Response, Connection]]:
-    """Send one request and give its answer, if that is a 200; close everything behind it."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise _too_late(address, "before it was asked")
-    connection = Connection()
-    timer = threading.Timer(left, connection.cut)
-    timer.daemon = True
-    timer.start()
-    try:
-        with open_session(connection, key=address.key, loopback=_is_loopback(address.url)) as session:
-            timeouts = (min(limits.connect, left), left + 1)
-            with _request(session, method, address, body, timeout=timeouts, deadline=deadline) as response:
-                if response.status_code != 200:
-                    raise _refused(response, address)
-                yield response, connection
-    finally:
-        timer.cancel()
-
-
-def _request(
-    session: requests.Session,
-    method: str,
-    address: Address,
-    body: Mapping[str, Any] | None,
-    *,
-    timeout: tuple[float, float],
-    deadline: float,
-) -> requests.Response:
-    import requests
-
-    url = shown(address.url)
-    try:
-        return session.request(
-            method,
-            address.url,
-            data=None if body is None else json.dumps(body).encode(),
-            headers=_headers(address),
-            stream=True,
-            timeout=timeout,
-            allow_redirects=False,
-        )
-    except (
-        requests.exceptions.InvalidURL,
-        requests.exceptions.InvalidSchema,
-        requests.exceptions.MissingSchema,
-    ):
-        raise ConfigError(
-            f"{url!r} is no address of a server. Give one like http://127.0.0.1:8080."
-        ) from None
-    except requests.exceptions.SSLError as error:
-        raise EndpointError(
-            f"{url} has no trusted certificate: {reason(error)}. Check the address, or use http://.", url=url
-        ) from None
-    except requests.exceptions.ReadTimeout:
-        raise _too_late(address, "and had not begun to answer") from None
-    except requests.exceptions.RequestException as error:
-        if time.monotonic() >= deadline:
-            raise _too_late(address, "and had not begun to answer") from None
-        raise _Again(
-            EndpointError(f"{url} cannot be reached: {reason(error)}. Is the server running there?", url=url)
-        ) from None
-
-
-def _headers(address: Address) -> dict[str, str]:
-    """`Connection: close` since llama.cpp promises to keep a streamed connection open and then closes it."""
-    headers = {
-        "Accept": "text/event-stream, application/json",
-        "Accept-Encoding": "identity",
-        "Connection": "close",
-        "Content-Type": "application/json",
-    }
-    return headers | ({"Authorization": f"Bearer {address.key}"} if address.key else {})
-
-
-def _chunks(
-    response: requests.Response, connection: Connection, address: Address, deadline: float, limits: Limits
-) -> Iterator[bytes]:
-    """Yield the body's bytes as they arrive. `_Again` where it ended before its first byte."""
-    read = getattr(response.raw, "read1", None) or (
-        lambda amount: response.raw.read(1)
-    )  # urllib3 1 has no read1
-    got = 0
-    while True:
-        chunk = _read(read, got, address, deadline, limits)
-        if not chunk:
-            break
-        if not got:
-            connection.allow_silence(limits.idle)
-        got += len(chunk)
-        if got > limits.body_bytes:
-            raise EndpointError(
-                f"{shown(address.url)} sent more than {limits.body_bytes} bytes. Is it a model server?",
-                url=shown(address.url),
-            )
-        yield chunk
-    if not got and response.headers.get("Content-Length") != "0":
-        raise _Again(_dropped(address, "the connection was closed"))
-
-
-def _read(read: Callable[[int], bytes], got: int, address: Address, deadline: float, limits: Limits) -> bytes:
-    from urllib3.exceptions import HTTPError, ReadTimeoutError
-
-    try:
-        chunk = read(READ_BYTES)
-    except (HTTPError, HTTPException, OSError) as error:
-        if time.monotonic() >= deadline or (isinstance(error, ReadTimeoutError) and not got):
-            raise _too_late(
-                address, "in the middle of its answer" if got else "and had not begun to answer"
-            ) from None
-        if isinstance(error, ReadTimeoutError):
-            raise EndpointTimeout(
-                f"{shown(address.url)} fell silent for {limits.idle:.0f} s in the middle of its answer. "
-                "Look into the server's log.",
-                url=shown(address.url),
-            ) from None
-        if not got:
-            raise _Again(_dropped(address, reason(error))) from None
-        raise EndpointError(
-            f"{shown(address.url)} broke off in the middle of its answer ({reason(error)}); it is not used. "
-            "Try again; look into the server's log.",
-            url=shown(address.url),
-        ) from None
-    if time.monotonic() >= deadline:
-        raise _too_late(address, "in the middle of its answer")
-    return chunk
-
-
-def _refused(response: requests.Response, address: Address) -> Exception:
-    """Make the error for a status that is not 200, or a wish to try again."""
-    status, url = response.status_code, shown(address.url)
-    if 300 <= status < 400:
-        target = urlsplit(response.headers.get("Location", "")).netloc.rpartition("@")[2] or "another path"
-        return EndpointError(
-            f"{url} redirects ({status}) to {target}, which is not followed. Set the base URL to that.",
-            url=url,
-            status=status,
-        )
-    body = _error_body(response)
-    error = failure(
-        address.url,
-        status,
-        body,
-        content_type=response.headers.get("Content-Type", ""),
-        hide=address.key or "",
-    )
-    if type(error) is not EndpointError or status not in RETRIED or (status == 429 and SPENT.search(body)):
-        return error
-    loading = status == 503 and "loading model" in read_refusal(body).words.lower()
-    return _Again(error, wait=_retry_after(response.headers), loading=loading)
-
-
-def _error_body(response: requests.Response) -> str:
-    from urllib3.exceptions import HTTPError
-
-    try:
-        return bytes(response.raw.read(ERROR_BYTES, decode_content=True)).decode("utf-8", "replace")
-    except (HTTPError, HTTPException, OSError):
-        return ""
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read seconds or an HTTP date, the date by the server's own clock where it tells it."""
-    told = headers.get("Retry-After", "").strip()
-    try:
-        seconds = float(told)
-    except ValueError:
-        try:
-            now = parsedate_to_datetime(headers["Date"]) if "Date" in headers else datetime.now(UTC)
-            seconds = (parsedate_to_datetime(told) - now).total_seconds()
-        except (ValueError, TypeError, IndexError):
-            return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
-
-
-def _too_late(address: Address, when: str) -> EndpointTimeout:
-    url = shown(address.url)
-    return EndpointTimeout(
-        f"{url} did not finish within the time limit: it ran out {when}. "
-        "Raise the limit, ask for fewer tokens, or use a faster model.",
-        url=url,
-    )
-
-
-def _dropped(address: Address, why: str) -> EndpointError:
-    url = shown(address.url)
-    return EndpointError(f"{url} dropped the request before its answer began: {why}.", url=url)
-
-
-def _is_loopback(url: str) -> bool:
-    host = (urlsplit(url).hostname or "").lower()
-    return host in {"localhost", "::1"} or host.endswith(".localhost") or host.startswith("127.")

@@ -10,9 +10,9 @@ from pathlib import PureWindowsPath
 from typing import Any
 
 from react_agent.endpoints import http
+from react_agent.endpoints.attempt import LIMITS, Address, Limits
 from react_agent.endpoints.failure import shown
 from react_agent.endpoints.formats import FORMATS, detect, find_format, flatten
-from react_agent.endpoints.http import LIMITS, Address, Limits
 from react_agent.endpoints.reply import Event, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError

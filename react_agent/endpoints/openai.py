@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from react_agent.endpoints import http
+from react_agent.endpoints.attempt import LIMITS, Address, Limits
 from react_agent.endpoints.failure import shown
 from react_agent.endpoints.formats import find_format, flatten
-from react_agent.endpoints.http import LIMITS, Address, Limits
 from react_agent.endpoints.reply import Event, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError

@@ -9,8 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from react_agent.endpoints.failure import SNIPPET, failure, shown
-from react_agent.endpoints.http import Address
+from react_agent.endpoints.attempt import Address
+from react_agent.endpoints.failure import SNIPPET, shown
 from react_agent.endpoints.stop import StopCut
 from react_agent.errors import EndpointError
 from react_agent.types import Completion, StreamItem, Usage
@@ -36,6 +36,7 @@ def read_object(payload: str, address: Address) -> dict[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
+        payload = address.conceal(payload)
         raise EndpointError(
             f"{shown(address.url)} sent something that is no JSON object: {payload[:SNIPPET]!r}. "
             "Check that the base URL is that of a completion server.",
@@ -43,9 +44,9 @@ def read_object(payload: str, address: Address) -> dict[str, Any]:
             body=payload,
         )
     if data.get("error"):
-        raise failure(address.url, 200, payload, hide=address.key or "")
+        raise address.failure(200, payload)
     if not data.keys() & {"choices", "content", "stop"} and data.keys() & {"message", "code", "detail"}:
-        raise failure(address.url, 200, payload, hide=address.key or "")
+        raise address.failure(200, payload)
     return data
 
 
