@@ -1,0 +1,117 @@
+"""A run as plain data: what `--json` and `--events` print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from react_agent.agent import Sight
+from react_agent.cli.exits import failure_of_run
+from react_agent.cli.run import Run
+from react_agent.cli.trace import FORGED
+from react_agent.parsers import Piece
+from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step
+from react_agent.types import Observation, Turn, Usage
+
+SCHEMA_VERSION = 1
+
+Document = dict[str, Any]
+
+
+def run_document(run: Run, exit_code: int) -> Document:
+    """The whole run. A run without an answer also says `error`, and `fix` where there is one."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": run.question,
+        "answer": run.outcome.answer,
+        "outcome": run.outcome.reason,
+        **({"detail": run.outcome.detail} if run.outcome.detail else {}),
+        "exit_code": exit_code,
+        **_error(run),
+        "model": run.model,
+        "steps": [turn_document(number, turn) for number, turn in enumerate(run.turns, 1)],
+        "forged_observations": sum(forged(turn.step) for turn in run.turns),
+        "usage": usage_document(run.usage),
+        "seconds": round(run.seconds, 3),
+        "transcript": None if run.path is None else str(run.path),
+    }
+
+
+def turn_document(number: int, turn: Turn) -> Document:
+    """One turn: how the reply was read, and what was written back."""
+    return {
+        "step": number,
+        **step_document(turn.step),
+        "observations": [observation_document(observation) for observation in turn.observations],
+        "forged_observations": forged(turn.step),
+        "usage": usage_document(turn.completion.usage),
+        "seconds": round(turn.seconds, 3),
+    }
+
+
+def step_document(step: Step) -> Document:
+    """How a reply was read."""
+    document: Document = {"kind": KIND_NAMES[type(step)], "thought": step.thought}
+    document["actions"] = (
+        [{"tool": action.tool, "arguments": action.arguments} for action in step.actions]
+        if isinstance(step, Act)
+        else []
+    )
+    if isinstance(step, FinalAnswer):
+        document["answer"] = step.answer
+    if isinstance(step, Malformed):
+        document |= {"code": step.code, "facts": dict(step.facts)}
+    document["repairs"] = [{"kind": r.kind, "span": list(r.span), "note": r.note} for r in step.repairs]
+    return document
+
+
+def observation_document(observation: Observation) -> Document:
+    """What was written back to the model."""
+    return {
+        "kind": observation.kind,
+        "tool": observation.tool or None,
+        "text": observation.text,
+        "omitted": observation.omitted,
+    }
+
+
+def usage_document(usage: Usage) -> Document:
+    """Tokens, null where nobody counted."""
+    return {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion}
+
+
+def forged(step: Step) -> int:
+    """How often the model wrote in the name of a tool."""
+    return sum(repair.kind == FORGED for repair in step.repairs)
+
+
+class Events:
+    """One document for each thing that happens, for a program that listens."""
+
+    def __init__(self, write: Callable[[Mapping[str, Any]], None]) -> None:
+        self._write = write
+
+    def step(self, number: int) -> None:
+        self._write({"event": "step", "step": number})
+
+    def seen(self, sight: Sight) -> None:
+        if isinstance(sight, Piece):
+            self._write({"event": sight.kind, "text": sight.text})
+        elif isinstance(sight, Observation):
+            self._write({"event": "observation", **observation_document(sight)})
+        elif isinstance(sight, Act):
+            for action in sight.actions:
+                self._write({"event": "call", "tool": action.tool, "arguments": action.arguments})
+        elif isinstance(sight, Malformed):
+            self._write({"event": "malformed", "code": sight.code, "facts": dict(sight.facts)})
+
+    def turn(self, number: int, turn: Turn) -> None:
+        self._write({"event": "turn", **turn_document(number, turn)})
+
+
+KIND_NAMES: Mapping[type, str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}
+
+
+def _error(run: Run) -> Document:
+    told = failure_of_run(run)
+    return {} if told is None else {"error": told.error, **({"fix": told.fix} if told.fix else {})}

@@ -1,0 +1,131 @@
+"""Options that several commands share, and the settings they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from react_agent.config import Settings
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+OPTION_KEYS = ("temperature", "max_tokens", "seed", "top_p", "tool_timeout")
+"""What `-o KEY VALUE` may set."""
+
+
+def model_options(function: Function) -> Function:
+    """Which model is asked, and how."""
+    return _with(
+        function,
+        click.option(
+            "-m",
+            "--model",
+            metavar="MODEL",
+            help="openai:NAME, llamacpp:URL, local:NAME, local:FILE.gguf, script:FILE, or a bare name.",
+        ),
+        click.option("--base-url", metavar="URL", help="Address of the server [also OPENAI_BASE_URL]."),
+        click.option("--format", metavar="NAME", help="How turns are written for the model, such as chatml."),
+        click.option("-t", "--dialect", metavar="NAME", help="The prompt template [react]."),
+        click.option(
+            "-o",
+            "--option",
+            nargs=2,
+            multiple=True,
+            metavar="KEY VALUE",
+            help=f"Set one of: {', '.join(OPTION_KEYS)}.",
+        ),
+    )
+
+
+def tool_options(function: Function) -> Function:
+    """Which tools there are."""
+    return _with(
+        function,
+        click.option(
+            "-T",
+            "--tool",
+            multiple=True,
+            metavar="TOOL",
+            help="A built-in tool, instead of the default ones; `none` for none.",
+        ),
+        click.option(
+            "--tools",
+            multiple=True,
+            metavar="FILE.py",
+            help="A Python file with functions under @tool. Its code is run.",
+        ),
+    )
+
+
+def json_option(function: Function) -> Function:
+    """The result for programs."""
+    return _noted("json", "--json", help="Print one JSON object.")(function)
+
+
+def verbose_option(help: str) -> Callable[[Function], Function]:
+    """More to see, and where an error comes from."""
+    return _noted("verbose", "-v", "--verbose", help=help)
+
+
+def events_option(function: Function) -> Function:
+    """What happens, for programs, as it happens."""
+    help = "Print one JSON object a line while the run goes on."
+    return _noted("json", "--events", help=help)(function)
+
+
+def settings_from(
+    *,
+    option: Sequence[tuple[str, str]] = (),
+    tool: Sequence[str] = (),
+    tools: Sequence[str] = (),
+    **flags: Any,
+) -> Settings:
+    """Read the settings, with what the command line says on top. Raises `ConfigError`."""
+    from react_agent.config import read_settings
+
+    flags |= _options(option)
+    flags |= {"tools": tuple(tool) or None, "tool_files": tuple(tools) or None}
+    settings = read_settings(flags)
+    click.get_current_context().find_root().meta["react_agent.secrets"] = settings.secrets
+    return settings
+
+
+def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
+    from react_agent.config import near, wrong
+
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        name = key.replace("-", "_")
+        if name not in OPTION_KEYS:
+            raise wrong(f"-o {key}: there is no such option.", near(name, OPTION_KEYS))
+        found[name] = _number(value)
+    return found
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _noted(key: str, *names: str, help: str) -> Callable[[Function], Function]:
+    """A flag that also counts for errors, so it is read before all other options."""
+
+    def note(ctx: click.Context, _: click.Parameter, value: bool) -> bool:
+        if value:
+            ctx.find_root().meta[f"react_agent.{key}"] = True
+        return value
+
+    return click.option(*names, is_flag=True, is_eager=True, callback=note, help=help)
+
+
+def _with(function: Function, *options: Callable[[Function], Function]) -> Function:
+    for option in reversed(options):
+        function = option(function)
+    return function

@@ -1,0 +1,95 @@
+"""`react prompt`: exactly what would be sent."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from react_agent.cli.options import model_options, settings_from, tool_options
+
+if TYPE_CHECKING:
+    from react_agent.config import Settings
+    from react_agent.types import Part
+
+PLACEHOLDER = "(your question)"
+
+
+@click.command("prompt", short_help="Show exactly what would be sent.")
+@click.argument("question", required=False)
+@model_options
+@tool_options
+@click.option("-f", "--attach", multiple=True, metavar="FILE", help="Append a text file to the question.")
+@click.option("--turns", metavar="FILE", help="Show the prompt at the end of this saved run.")
+@click.option("--parts", is_flag=True, help="Print role, text and source of each part, as JSON.")
+@click.option("--curl", is_flag=True, help="Print a curl command that sends it to the server.")
+def command(
+    question: str | None, attach: Sequence[str], turns: str | None, *, parts: bool, curl: bool, **flags: Any
+) -> None:
+    """Show what would be sent to the model for QUESTION, before its first reply. No model is asked.
+
+    The text is written for the chat format of the model: that of the catalogue for a `local:` one, else
+    `plain`; --format chooses another.
+    """
+    from react_agent.cli.exits import as_json
+    from react_agent.cli.screen import Screen
+    from react_agent.endpoints.formats import flatten
+
+    settings = settings_from(**flags)
+    sent, stop = _prompt(settings, question, attach, turns)
+    out = Screen.out(settings.secrets)
+    if parts:
+        listed = [{"role": part.role, "text": part.text, "source": part.source} for part in sent]
+        out.line(as_json({"schema_version": 1, "parts": listed, "stop": list(stop)}, indent=2))
+    elif curl:
+        out.line(curl_command(settings, sent, stop))
+    else:
+        out.line(flatten(sent, format_name(settings)))
+
+
+def format_name(settings: Settings) -> str:
+    """The chat format that is known without asking or loading a model."""
+    from react_agent.config import local_model
+
+    if settings.format:
+        return settings.format
+    model = local_model(settings)
+    return model.format if model else "plain"
+
+
+def curl_command(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> str:
+    """A command for a POSIX shell that sends the same prompt; a key stays in its variable."""
+    url, body = _request(settings, parts, stop)
+    words = ["curl", "-N", url, "-H", "Content-Type: application/json"]
+    line = " ".join(shlex.quote(word) for word in words)
+    if settings.api_key:
+        line += ' -H "Authorization: Bearer $OPENAI_API_KEY"'
+    return f"{line} -d {shlex.quote(json.dumps(body))}"
+
+
+def _request(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> tuple[str, Mapping[str, Any]]:
+    from react_agent.config import full_name, wrong
+
+    kind = full_name(settings).partition(":")[0]
+    raise wrong(f"A {kind}: model has no server to send to.", "Name one: --base-url URL -m NAME")
+
+
+def _prompt(
+    settings: Settings, question: str | None, attach: Sequence[str], turns: str | None
+) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    from react_agent.config import toolbox
+    from react_agent.prompt import Prompt
+    from react_agent.transcript import read
+
+    if turns is None:
+        from react_agent.cli.question import whole_question
+
+        prompt = Prompt.load(settings.dialect)
+        asked = whole_question(question or PLACEHOLDER, attach)
+        return prompt.render(asked, toolbox(settings).specs, ()), prompt.stop
+    run = read(turns).transcript
+    prompt = Prompt.load(run.dialect)
+    return prompt.render(run.question, run.specs, run.turns), prompt.stop

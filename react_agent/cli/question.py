@@ -1,0 +1,74 @@
+"""The question: from the command line, from standard input, with files attached."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from react_agent.config import wrong
+
+MOST_BYTES = 16_000_000
+"""Of standard input and of each attached file."""
+
+
+def whole_question(argument: str | None, attached: Sequence[str]) -> str:
+    """The question with what is to be read along. Raises `ConfigError` when there is none, or it is no text.
+
+    Standard input alone is the question; with an argument it is appended, as is each file under its name.
+    """
+    question = _from_argument(argument) if argument is not None else ""
+    piped = _piped()
+    if not question.strip():
+        question, piped = piped, ""
+    if not question.strip():
+        raise wrong("There is no question.", "Write it in quotes behind `react ask`, or pipe it in.")
+    files = [f"{Path(name).name}:\n{_file(Path(name))}" for name in attached]
+    return "\n\n".join(text.strip("\n") for text in (question, piped, *files) if text.strip())
+
+
+def text_of(name: str) -> str:
+    """The text of a file, or of standard input for `-`. Raises `ConfigError` when it is no text."""
+    return _piped() if name == "-" else _file(Path(name))
+
+
+def _from_argument(argument: str) -> str:
+    """The argument as the bytes it was typed in, whatever the locale made of them."""
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeEncodeError:
+        return argument
+    except UnicodeDecodeError:
+        raise wrong("The question is not UTF-8 text.") from None
+
+
+def _piped() -> str:
+    stream = sys.stdin
+    if stream is None or stream.closed or stream.isatty():
+        return ""
+    return _read(stream.buffer, "standard input")
+
+
+def _file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return _read(file, str(path))
+    except OSError as error:
+        raise wrong(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _read(file: BinaryIO, name: str) -> str:
+    try:
+        data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise wrong(f"{name} cannot be read: {error.strerror or error}.") from error
+    if len(data) > MOST_BYTES:
+        raise wrong(f"{name} is longer than {MOST_BYTES // 1_000_000} MB.", "Give the part that matters.")
+    if b"\0" in data:
+        raise wrong(f"{name} is not text: it holds NUL bytes.", "Give UTF-8 text.")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise wrong(f"{name} is not text: no UTF-8 at byte {error.start}.", "Give UTF-8 text.") from None

@@ -1,0 +1,133 @@
+"""Text on a terminal or in a pipe: no control sequence but our own, nothing that cannot be written."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, TextIO
+
+import click
+
+# Line feed and tab may stay. Bidi overrides and tags are drawn as nothing, and change what is read.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_broken: set[TextIO] = set()
+
+
+def visible(text: str) -> str:
+    r"""Control characters as escapes that can be seen: `"\x1b[2J"` → `"\\x1b[2J"`."""
+    return _UNSEEN.sub(lambda found: _escape(found[0]), text.replace("\r\n", "\n"))
+
+
+def wanted_colour() -> bool | None:
+    """What NO_COLOR and FORCE_COLOR say; None leaves it to the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR", "0") not in ("", "0") else None
+
+
+class Screen:
+    """One output stream, for text from anywhere.
+
+    A reader that went away ends the writing without a word; `problem` says any other reason why it ended.
+    `secrets` are shown as `[redacted]`, also when they come in pieces.
+    """
+
+    def __init__(self, stream: TextIO | None, *, secrets: Sequence[str] = ()) -> None:
+        self.problem = ""
+        self.terminal = stream is not None and _is_terminal(stream)
+        colour = click.get_current_context().color
+        self.colour = self.terminal if colour is None else colour
+        self._stream = stream
+        self._secrets = tuple(secrets)
+        self._held = ""
+        self._at_line_start = True
+
+    @classmethod
+    def out(cls, secrets: Sequence[str] = ()) -> Screen:
+        """Standard output, which holds what was asked for."""
+        return cls(sys.stdout, secrets=secrets)
+
+    @classmethod
+    def err(cls, secrets: Sequence[str] = ()) -> Screen:
+        """Standard error, which holds everything else."""
+        return cls(sys.stderr, secrets=secrets)
+
+    def line(self, text: str, **style: Any) -> None:
+        """Whole lines, on a line of their own."""
+        self.end_line()
+        self._put(self._redacted(text) + "\n", style)
+
+    def piece(self, text: str, **style: Any) -> None:
+        """A piece of a text that comes bit by bit."""
+        text = self._redacted(self._held + text)
+        held = max((n for s in self._secrets for n in range(1, len(s)) if text.endswith(s[:n])), default=0)
+        self._held = text[len(text) - held :]
+        self._put(text[: len(text) - held], style)
+
+    def redraw(self, text: str) -> None:
+        """Draw a line over the one that was drawn before; only for a terminal."""
+        if self.terminal and self._stream not in _broken:
+            width = max(shutil.get_terminal_size().columns - 1, 20)
+            click.echo("\r" + visible(text)[:width].ljust(width), file=self._stream, nl=False)
+            self._at_line_start = False
+
+    def end_line(self) -> None:
+        """Close a line that was begun."""
+        held, self._held = self._held, ""
+        self._put(held, {})
+        if not self._at_line_start:
+            self._put("\n", {})
+
+    def struck(self, text: str) -> None:
+        """Text that does not count, line by line: crossed out, or between `~~` where there are no colours."""
+        for each in self._redacted(text).split("\n"):
+            if each.strip():
+                self.line(each if self.colour else f"~~{each}~~", fg="red", dim=True, strikethrough=True)
+
+    def _put(self, text: str, style: dict[str, Any]) -> None:
+        if not text or self._stream is None or self._stream in _broken:
+            return
+        self._at_line_start = text.endswith("\n")
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
+        if style and self.colour:
+            shown = "\n".join(click.style(each, **style) if each else "" for each in shown.split("\n"))
+        try:
+            click.echo(shown, file=self._stream, nl=False, color=self.colour)
+        except BrokenPipeError:
+            _broken.add(self._stream)
+        except (OSError, ValueError) as error:
+            _broken.add(self._stream)
+            self.problem = getattr(error, "strerror", None) or str(error)
+
+    def _redacted(self, text: str) -> str:
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, "[redacted]")
+        return text
+
+
+def leave_broken_streams() -> None:
+    """What is still in the buffer of a broken stream goes nowhere, so that the interpreter ends quietly."""
+    for stream in _broken & {sys.stdout, sys.stderr}:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if character == "\r":
+        return "\\r"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

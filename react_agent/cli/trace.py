@@ -1,0 +1,135 @@
+"""A run on standard error while it goes on, for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from react_agent.agent import Sight
+from react_agent.cli.run import Run
+from react_agent.cli.screen import Screen
+from react_agent.parsers import Piece
+from react_agent.parsers.step import Act, Step
+from react_agent.types import Observation, Turn
+
+FORGED = "invented_observation"
+"""The repair that cuts what the model wrote in the name of a tool."""
+
+LINES = 12
+"""Of one observation; -v shows all."""
+
+SIGNS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "tool": ("|", {"fg": "green"}),
+    "error": ("|", {"fg": "red"}),
+    "complaint": ("!", {"fg": "yellow"}),
+    "note": ("#", {"fg": "yellow"}),
+}
+"""Kind of observation → the sign before each of its lines, and its colour. Text of the model has neither."""
+
+
+class Trace:
+    """Thoughts as they come, calls, and what came back."""
+
+    def __init__(self, screen: Screen, *, verbose: bool = False, stream: bool = True) -> None:
+        self._screen = screen
+        self._verbose = verbose
+        self._stream = stream
+        self._streamed = False
+
+    def step(self, number: int) -> None:
+        self._streamed = False
+        self._screen.line(f"Step {number}", bold=True)
+
+    def seen(self, sight: Sight) -> None:
+        if isinstance(sight, Piece):
+            if sight.kind == "thought" and self._stream:
+                self._streamed = True
+                self._screen.piece(sight.text)
+        elif isinstance(sight, Observation):
+            self._observation(sight)
+        else:
+            self._step(sight)
+
+    def turn(self, number: int, turn: Turn) -> None:
+        """What the model invented is shown where the whole reply is known, crossed out."""
+        forged = [repair for repair in turn.step.repairs if repair.kind == FORGED]
+        for repair in forged:
+            self._screen.struck(turn.completion.text[repair.span.start : repair.span.end])
+        if forged:
+            self._screen.line(f"{_count(len(forged), 'invented observation')} cut", fg="yellow")
+
+    def _step(self, step: Step) -> None:
+        self._screen.end_line()
+        if not self._streamed and step.thought:
+            self._screen.line(step.thought)
+        if self._verbose:
+            for repair in step.repairs:
+                if repair.kind != FORGED:
+                    self._screen.line(f"repaired: {repair.kind}: {repair.note}", dim=True)
+        if isinstance(step, Act):
+            for action in step.actions:
+                arguments = json.dumps(action.arguments, ensure_ascii=False)
+                self._screen.line(f"{action.tool} {arguments}", fg="cyan", bold=True)
+
+    def _observation(self, observation: Observation) -> None:
+        sign, style = SIGNS[observation.kind]
+        prefix = "Error: " if observation.kind == "error" else ""
+        lines = (prefix + observation.text).split("\n")
+        shown = lines if self._verbose or len(lines) <= LINES else lines[:LINES]
+        for line in shown:
+            self._screen.line(f"{sign} {line}", **style)
+        if len(shown) < len(lines):
+            self._screen.line(f"{sign} … {len(lines) - len(shown)} more lines (-v shows all)", dim=True)
+
+
+class Answer:
+    """The answer on standard output, and nothing else: whole at the end, or on a terminal as it comes."""
+
+    def __init__(self, screen: Screen, *, stream: bool) -> None:
+        self._screen = screen
+        self._stream = stream
+        self._shown = ""
+
+    def step(self, number: int) -> None:
+        if self._shown:
+            self._screen.end_line()
+        self._shown = ""
+
+    def seen(self, sight: Sight) -> None:
+        if self._stream and isinstance(sight, Piece) and sight.kind == "answer":
+            self._shown += sight.text
+            self._screen.piece(sight.text)
+
+    def turn(self, number: int, turn: Turn) -> None:
+        pass
+
+    def whole(self, answer: str) -> None:
+        """The rest of the answer, or all of it if something else was shown so far."""
+        if self._shown and answer.startswith(self._shown):
+            self._screen.piece(answer[len(self._shown) :])
+            self._screen.end_line()
+        elif not self._shown or self._shown.strip() != answer.strip():
+            self._screen.line(answer)
+        else:
+            self._screen.end_line()
+
+
+def last_line(run: Run, *, tokens: bool) -> str:
+    """Where the run was saved, and what it took.
+
+    `saved runs/a.yaml · 2 steps · 1.4 s`
+    """
+    words = [f"saved {run.path}"] if run.path else ["not saved"]
+    words += [_count(len(run.turns), "step"), f"{run.seconds:.1f} s"]
+    usage = run.usage
+    if tokens and usage.prompt is not None:
+        cached = f" ({usage.cached} cached)" if usage.cached else ""
+        words.append(f"{usage.prompt} tokens in{cached}")
+    if tokens and usage.completion is not None:
+        words.append(f"{usage.completion} tokens out")
+    return ", ".join(words)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

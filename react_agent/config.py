@@ -1,0 +1,322 @@
+"""Settings, and the agent they describe.
+
+built in < user file < project file < environment < flags. A later one replaces an earlier one key by key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from react_agent.errors import ConfigError
+
+if TYPE_CHECKING:
+    from react_agent.agent import Agent
+    from react_agent.models import Model
+    from react_agent.tools import Toolbox
+    from react_agent.types import Endpoint, Sampling
+
+PROJECT_FILE = ".react.yaml"
+USER_FILE = "settings.yaml"
+MOST_BYTES = 1_000_000
+"""Of a settings file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run is made of; the keys of a settings file are the names of these fields.
+
+    `model` is KIND:NAME, or a bare name; None is the catalogue's default, run in this process. `deadline` and
+    `tool_timeout` are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
+    """
+
+    model: str | None = None
+    base_url: str | None = None
+    format: str | None = None
+    dialect: str = "react"
+    temperature: float = 0.2
+    max_tokens: int = 512
+    seed: int = 0
+    top_p: float | None = None
+    max_steps: int = 8
+    deadline: float | None = None
+    tools: tuple[str, ...] = ("calculator", "current_time")
+    tool_files: tuple[str, ...] = ()
+    tool_timeout: float = 30.0
+    save: str | bool | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that are shown and written nowhere."""
+        return (self.api_key,) if self.api_key else ()
+
+
+def wrong(message: str, fix: str = "") -> ConfigError:
+    """A `ConfigError`; what to do about it goes along as the exception's note."""
+    error = ConfigError(message)
+    if fix:
+        error.add_note(fix)
+    return error
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """`Did you mean max_steps?`, or the names there are.
+
+    >>> near("max_step", ["max_steps", "model"])
+    'Did you mean max_steps?'
+    """
+    names = list(known)
+    close = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.55)
+    return f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names) or 'none'}."
+
+
+def read_settings(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Settings:
+    """All settings together. A flag that is None was not given. Raises `ConfigError`.
+
+    `folder` is where the project file is looked for first, the current folder if None.
+    """
+    found: dict[str, Any] = {}
+    for file in filter(None, (user_file(), project_file(folder or Path.cwd()))):
+        found |= read_file(file)
+    found |= from_environment(environment)
+    for key, value in (flags or {}).items():
+        if value is not None:
+            found[key] = checked(key, value, "the command line")
+    return replace(Settings(), **found)
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    """The settings that variables hold which other programs know as well, and REACT_MODEL."""
+    names = {"REACT_MODEL": "model", "OPENAI_BASE_URL": "base_url", "OPENAI_API_KEY": "api_key"}
+    return {
+        key: environment[name].strip() for name, key in names.items() if environment.get(name, "").strip()
+    }
+
+
+def user_file() -> Path | None:
+    """The user's settings file, None where there is none."""
+    import platformdirs
+
+    path = Path(platformdirs.user_config_dir("react-agent", appauthor=False)) / USER_FILE
+    return path if _is_file(path) else None
+
+
+def project_file(folder: Path) -> Path | None:
+    """`.react.yaml` in this folder or the nearest one above it, up to the root of the repository.
+
+    Outside of a repository only the folder itself is looked at: a file further up may be anybody's.
+    """
+    above = [folder, *folder.parents]
+    root = next((at for at, place in enumerate(above) if (place / ".git").exists()), 0)
+    files = (place / PROJECT_FILE for place in above[: root + 1])
+    return next(filter(_is_file, files), None)
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """The settings of one file, checked. Raises `ConfigError` naming file, key and what is near.
+
+    A word without quotes means what JSON would say: `no`, `1_000` and `12:30` are text.
+    """
+    from react_agent.transcript import plain
+
+    try:
+        data = path.read_bytes()
+        if len(data) > MOST_BYTES:
+            raise wrong(f"{path}: {len(data)} bytes is too long for a settings file.")
+        content = plain.load(data)
+    except OSError as error:
+        raise wrong(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (plain.Refused, plain.Damaged) as error:
+        raise wrong(f"{path}: {error}.", "Write one `key: value` a line.") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise wrong(f"{path}: expected `key: value` lines.", "For example: max_steps: 5")
+    return {key: checked(key, value, str(path)) for key, value in content.items()}
+
+
+def checked(key: str, value: Any, where: str) -> Any:
+    """The value of a setting in its type. Raises `ConfigError` naming key, place and type."""
+    if where != "the command line" and SECRET.search(key):
+        raise wrong(
+            f"{where}: {key}: secrets are not read from settings files.",
+            "Set OPENAI_API_KEY in the environment, and take the key out of the file.",
+        )
+    known = [each.name for each in fields(Settings) if each.name != "api_key"]
+    if key not in known:
+        raise wrong(f"{where}: unknown setting {key!r}.", near(key, known))
+    expected, check = KINDS[key]
+    right = check(value)
+    if right is None:
+        fix = "Write false for not saving." if key == "save" else ""
+        raise wrong(f"{where}: {key} must be {expected}, not {_seen(value)}.", fix)
+    if key == "base_url" and _shown(right) != right:
+        raise wrong(f"{where}: base_url holds a password.", "Set OPENAI_API_KEY in the environment instead.")
+    return right
+
+
+def sampling(settings: Settings) -> Sampling:
+    """How the model is to choose its tokens."""
+    from react_agent.types import Sampling
+
+    return Sampling(settings.temperature, settings.max_tokens, settings.seed, settings.top_p)
+
+
+def toolbox(settings: Settings) -> Toolbox:
+    """The tools that are named, then those of the files. Raises `ConfigError`."""
+    from react_agent.tools import Toolbox, builtin, load_tools
+
+    named = [builtin(name) for name in dict.fromkeys(settings.tools) if name != "none"]
+    filed = [tool for path in settings.tool_files for tool in load_tools(Path(path).expanduser())]
+    return Toolbox([*named, *filed], timeout=settings.tool_timeout)
+
+
+def full_name(settings: Settings) -> str:
+    """The model as KIND:NAME. Raises `ConfigError` with the names that are near.
+
+    A bare name belongs to the server at `base_url` if there is one, else to the catalogue.
+    """
+    from react_agent.endpoints import KINDS
+    from react_agent.models import catalogue, default_model
+
+    name, url = settings.model, settings.base_url
+    if name is None and url is None:
+        return f"local:{default_model().name}"
+    if name is None:
+        raise wrong(f"A server is set ({_shown(url)}), but no model.", "Name one: -m NAME")
+    if name.partition(":")[0] in KINDS and ":" in name:
+        return name
+    if url is not None:
+        return f"openai:{name}"
+    if name in catalogue() or name.endswith(".gguf"):
+        return f"local:{name}"
+    if name.startswith(("http://", "https://")):
+        raise wrong(f"{_shown(name)} is an address.", "Write -m llamacpp:URL, or --base-url URL -m NAME.")
+    known = [*catalogue(), *(f"{kind}:" for kind in KINDS)]
+    raise wrong(f"There is no model {name!r}. {near(name, known)}", "With a server: --base-url URL -m NAME")
+
+
+def local_model(settings: Settings) -> Model | None:
+    """The entry of the catalogue that the settings ask for, None if they ask for something else."""
+    from react_agent.models import find
+
+    kind, _, name = full_name(settings).partition(":")
+    return find(name) if kind == "local" and not name.endswith(".gguf") else None
+
+
+def endpoint(settings: Settings) -> Endpoint:
+    """The model that is named. Nothing is asked or loaded yet. Raises `ConfigError`."""
+    from react_agent.endpoints import open_endpoint
+    from react_agent.models import model_path
+
+    model = local_model(settings)
+    return open_endpoint(
+        full_name(settings),
+        sampling=sampling(settings),
+        base_url=settings.base_url,
+        api_key=settings.api_key,
+        format=settings.format or (model.format if model else None),
+        model_file=model_path,
+    )
+
+
+def build(settings: Settings) -> Agent:
+    """The agent that the settings describe. Raises `ConfigError` and `PromptError`."""
+    from react_agent.agent import Agent
+    from react_agent.prompt import Prompt
+
+    prompt = Prompt.load(settings.dialect)
+    return Agent(endpoint(settings), prompt, toolbox(settings), settings.max_steps, settings.deadline)
+
+
+SECRET = re.compile(r"key|secret|passw|authorization|bearer|credential|(^|_)token$", re.IGNORECASE)
+
+Check = Callable[[Any], Any]
+"""The value in its type, None where it has another."""
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) and value else None
+
+
+def _names(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and all(isinstance(name, str) and name for name in value):
+        return tuple(value)
+    return None
+
+
+def _whole(least: int) -> Check:
+    return lambda value: value if type(value) is int and value >= least else None
+
+
+def _number(least: float, most: float, *, above: bool = False) -> Check:
+    def check(value: Any) -> Any:
+        if type(value) not in (int, float) or not least <= value <= most or (above and value == least):
+            return None
+        return float(value)
+
+    return check
+
+
+def _place(value: Any) -> Any:
+    """A folder or file, or whether to save at all; not a word that was meant as yes or no."""
+    if isinstance(value, bool):
+        return value
+    return value if _text(value) and value.lower() not in {"y", "n", "yes", "no", "on", "off"} else None
+
+
+DAY = 86_400.0
+
+KINDS: Mapping[str, tuple[str, Check]] = {
+    "model": ("text", _text),
+    "base_url": ("text", _text),
+    "format": ("text", _text),
+    "dialect": ("text", _text),
+    "temperature": ("a number from 0 to 5", _number(0, 5)),
+    "max_tokens": ("a whole number from 1", _whole(1)),
+    "seed": ("a whole number from 0", _whole(0)),
+    "top_p": ("a number above 0 and up to 1", _number(0, 1, above=True)),
+    "max_steps": ("a whole number from 1", _whole(1)),
+    "deadline": ("seconds, more than 0", _number(0, DAY, above=True)),
+    "tools": ("a list of names", _names),
+    "tool_files": ("a list of files", _names),
+    "tool_timeout": ("seconds, more than 0", _number(0, DAY, above=True)),
+    "save": ("a folder, a file, true or false", _place),
+}
+"""Setting → its type in words, and the check for it."""
+
+
+def _seen(value: Any) -> str:
+    """A value in words.
+
+    >>> _seen("12:30")
+    "the text '12:30'"
+    """
+    if isinstance(value, (dict, list, tuple)):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "empty", True: "true", False: "false"}[value]
+    return f"the {'text' if isinstance(value, str) else 'number'} {str(value)[:60]!r}"
+
+
+def _shown(url: str) -> str:
+    """An address without name and password."""
+    return re.sub(r"//[^/@]*@", "//", url)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
