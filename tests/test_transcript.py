@@ -1,11 +1,14 @@
 """Saved runs: exact, readable, private, and never lost for more than their last document."""
 
+import contextlib
+import copy
 import hashlib
 import os
 import stat
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -535,6 +538,25 @@ def test_damage_is_reported_and_never_crashes(damages: list[tuple[int, int, byte
         assert run.warnings
 
 
+DOCUMENTS = list(yaml.safe_load_all(dumps(saved(WHOLE))))
+
+
+@given(st.data(), data)
+@settings(max_examples=200, deadline=None)
+def test_a_field_of_the_wrong_type_is_a_transcript_error(draw: st.DataObject, other: object) -> None:
+    documents = copy.deepcopy(DOCUMENTS)
+    place = draw.draw(st.sampled_from(documents))
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = draw.draw(st.sampled_from(keys))
+        if not place[key] or not isinstance(place[key], (dict, list)) or draw.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = other
+    with contextlib.suppress(TranscriptError):
+        assert len(loads("".join(map(plain.dump, documents)).encode()).transcript.turns) in (2, 3)
+
+
 def test_s88_crlf_files_read_the_same(tmp_path: Path) -> None:
     whole = record(tmp_path / "run.yaml", WHOLE).read_bytes()
     assert b"\r\n" not in whole
@@ -593,6 +615,20 @@ def test_s73_a_second_writer_is_refused(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
+def test_runs_that_start_at_once_get_a_file_each(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        recorders = list(pool.map(lambda _: Recorder.start(tmp_path, HEAD), range(24)))
+    assert len({recorder.path for recorder in recorders}) == 24
+    for recorder in recorders:
+        assert recorder.failed == ""
+        recorder.close()
+        assert read(recorder.path).transcript == HEAD
+    with Recorder.start(
+        tmp_path, replace(HEAD, question="my key hunter22"), secrets=["hunter22"]
+    ) as recorder:
+        assert recorder.path.name.endswith("-my-key-redacted.yaml")
+
+
 def test_only_a_transcript_can_be_resumed(tmp_path: Path) -> None:
     path = tmp_path / "notes.yaml"
     path.write_text("my notes\n")
@@ -621,9 +657,7 @@ def test_s74_a_full_disk_ends_the_recording_and_not_the_run(tmp_path: Path) -> N
         print(recorder.failed)
     """)
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout.count("\n") == 1
-    assert ran.stdout.startswith("The run is not saved: File too large")
-    assert str(path) in ran.stdout
+    assert ran.stdout == f"Saving the run to {path} has ended: File too large.\n"
     assert read(path).transcript.turns == (ACT,)
     assert len(read(path).warnings) == 1
 
@@ -633,8 +667,9 @@ def test_s75_without_a_home_the_run_goes_on_unsaved(tmp_path: Path, monkeypatch:
         with Recorder(place, HEAD) as recorder:
             recorder.turn(ACT, "sha256:1")
             recorder.outcome(Outcome("answered", "1"))
-        assert recorder.failed.startswith("The run is not saved: ")
+        assert recorder.failed.startswith(f"Saving the run to {place} has ended: ")
         assert "\n" not in recorder.failed
+    assert "no home folder is known; set HOME or REACT_RUNS_DIR" in recorder.failed
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert "Not a directory" in Recorder(blocked / "runs" / "run.yaml", HEAD).failed

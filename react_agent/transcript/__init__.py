@@ -1,6 +1,6 @@
 """Write a run so that people can read and diff it, and read it back exactly.
 
-    with Recorder(new_path(runs_folder(), question, now), transcript) as recorder:
+    with Recorder.start(runs_folder(), transcript) as recorder:
         recorder.turn(turn, prompt_hash(parts))
         recorder.outcome(outcome)
     saved = read(recorder.path)

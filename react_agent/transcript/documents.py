@@ -96,7 +96,7 @@ def read_head(document: Document) -> Transcript:
 def read_turn(document: Document) -> tuple[int, Turn, str]:
     """Number, turn, and hash of the prompt. Raises `ValueError`."""
     completion = _get(document, "completion", dict)
-    measured = _get(document, "measured", dict, {})
+    measured = read_measured(document)
     text = _get(completion, "text", str)
     turn = Turn(
         completion=Completion(text, _optional(completion, "finish_reason", str), _read_usage(measured)),
@@ -116,11 +116,20 @@ def read_outcome(document: Document) -> Outcome:
     )
 
 
+def read_measured(document: Document) -> Document:
+    """What differs between two equal runs. Raises `ValueError`."""
+    measured: Document = _get(document, "measured", dict, {})
+    return measured
+
+
 def read_step(document: Document, text: str) -> Step:
     """The step that was read from `text`. Raises `ValueError`."""
     kind = _get(document, "kind", str)
     said = _get(document, "said", (int, str), text)
-    said = said if isinstance(said, str) else text[:said]
+    if isinstance(said, int):
+        if not 0 <= said <= len(text):
+            raise ValueError(f"`said` is {said}; the text has {len(text)} characters")
+        said = text[:said]
     thought = _get(document, "thought", str)
     repairs = tuple(_each(document, "repairs", _read_repair))
     if kind == "act":

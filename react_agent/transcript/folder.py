@@ -32,6 +32,7 @@ def new_path(folder: Path, question: str, now: datetime) -> Path:
     `What is 17.5% of 2340?` at 14:22:10 gives `2026-11-30-142210-what-is-17-5-of-2340.yaml`.
     """
     stem = f"{now:%Y-%m-%d-%H%M%S}-{_words(question)}"
+    folder = Path(os.path.expanduser(folder))
     names = (f"{stem}.yaml" if number == 1 else f"{stem}-{number}.yaml" for number in count(1))
     return next(path for name in names if not os.path.lexists(path := folder / name))
 

@@ -66,7 +66,7 @@ def loads(data: bytes, path: Path | None = None) -> Saved:
             run.add(chunk)
         except _Lost as lost:
             warnings.append(f"line {chunk.line}: {lost}")
-        except (plain.Refused, ValueError) as error:
+        except (plain.Refused, ValueError, OverflowError) as error:
             raise TranscriptError(f"{name}, line {chunk.line}: {error}.") from error
     if run.head is None:
         raise TranscriptError(f"{name} is not a react transcript: {warnings[0]}.")
@@ -134,7 +134,7 @@ class _Run:
             raise ValueError(
                 f"neither `turn` nor `outcome` in this document, only {', '.join(document) or 'nothing'}"
             )
-        self._measured |= document.get("measured") or {}
+        self._measured |= documents.read_measured(document)
 
     def saved(self) -> Saved:
         assert self.head is not None

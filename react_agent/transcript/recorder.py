@@ -16,7 +16,7 @@ from react_agent import __version__
 from react_agent.errors import TranscriptError
 from react_agent.transcript import documents, plain, reading, redaction
 from react_agent.transcript.documents import Document
-from react_agent.transcript.folder import RUNS_VARIABLE
+from react_agent.transcript.folder import RUNS_VARIABLE, new_path
 from react_agent.transcript.reading import Saved
 from react_agent.types import Outcome, Transcript, Turn
 
@@ -45,7 +45,19 @@ class Recorder:
         if head is None:
             self._try(self._reopen)
         elif self._try(self._create):
-            self._write(documents.head_document(redaction.redact_head(head, self._secrets), _start()))
+            self._save(lambda: documents.head_document(redaction.redact_head(head, self._secrets), _start()))
+
+    @classmethod
+    def start(cls, folder: Path, head: Transcript, *, secrets: Sequence[str] = ()) -> Recorder:
+        """Save a run to a new file in `folder`, named after the time and the question."""
+        question, now = redaction.redact(head.question, secrets), datetime.now()
+        while True:
+            path = new_path(folder, question, now)
+            try:
+                return cls(path, head, secrets=secrets)
+            except TranscriptError:
+                if not path.exists():
+                    raise  # else another run was faster: take the next name
 
     @classmethod
     def resume(cls, path: Path, *, secrets: Sequence[str] = ()) -> Recorder:
@@ -55,14 +67,18 @@ class Recorder:
     def turn(self, turn: Turn, prompt_hash: str) -> None:
         """Append one turn; `prompt_hash` names the prompt that it answered."""
         self._number += 1
-        turn = redaction.redact_turn(turn, self._secrets)
-        self._write(documents.turn_document(self._number, turn, prompt_hash))
+        self._save(
+            lambda: documents.turn_document(
+                self._number, redaction.redact_turn(turn, self._secrets), prompt_hash
+            )
+        )
 
     def outcome(self, outcome: Outcome) -> None:
         """Append how the run ended."""
         measured = {"seconds": round(time.monotonic() - self._started, 3)}
-        outcome = redaction.redact_outcome(outcome, self._secrets)
-        self._write(documents.outcome_document(outcome, measured))
+        self._save(
+            lambda: documents.outcome_document(redaction.redact_outcome(outcome, self._secrets), measured)
+        )
 
     def close(self) -> None:
         """Give up the file and its lock; a second call does nothing."""
@@ -79,7 +95,7 @@ class Recorder:
         self.close()
 
     def _create(self) -> None:
-        self.path = self.path.expanduser()
+        self._find_home()
         _make_folder(self.path.parent)
         try:
             self._descriptor = os.open(self.path, _APPEND | _CREATE, 0o600)
@@ -90,7 +106,7 @@ class Recorder:
         self._take_lock(self._descriptor)
 
     def _reopen(self) -> None:
-        self.path = self.path.expanduser()
+        self._find_home()
         self._descriptor = os.open(self.path, _APPEND)
         self._take_lock(self._descriptor)
         data = self.path.read_bytes()
@@ -103,9 +119,15 @@ class Recorder:
             self.close()
             raise TranscriptError(f"{self.path} is being written by another process; it is left alone.")
 
-    def _write(self, document: Document) -> None:
+    def _find_home(self) -> None:
+        try:
+            self.path = self.path.expanduser()
+        except RuntimeError as error:
+            raise FileNotFoundError(f"no home folder is known; set HOME or {RUNS_VARIABLE}") from error
+
+    def _save(self, make: Callable[[], Document]) -> None:
         if self._descriptor is not None:
-            self._try(lambda: self._append(plain.dump(document).encode()))
+            self._try(lambda: self._append(plain.dump(make()).encode()))
 
     def _append(self, data: bytes) -> None:
         assert self._descriptor is not None
@@ -118,17 +140,17 @@ class Recorder:
         try:
             do()
         except OSError as error:
-            self._fail(error.strerror or str(error), "free some space or choose another folder")
-        except RuntimeError:  # what Path.expanduser raises
-            self._fail("no home folder is known", f"set HOME or {RUNS_VARIABLE}")
+            self._fail(error.strerror or str(error))
+        except RecursionError:
+            self._fail("its data is nested too deep")
         except TranscriptError:
             self.close()
             raise
         return not self.failed
 
-    def _fail(self, problem: str, advice: str) -> None:
+    def _fail(self, problem: str) -> None:
         self.close()
-        self.failed = f"The run is not saved: {problem} ({self.path}); {advice}."
+        self.failed = f"Saving the run to {self.path} has ended: {problem}."
 
 
 def dumps(saved: Saved) -> str:
@@ -150,8 +172,8 @@ def _start() -> Mapping[str, Any]:
 def _make_folder(folder: Path) -> None:
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     for place in reversed(missing):
-        place.mkdir(exist_ok=True)
-        place.chmod(0o700)  # mkdir's own mode would be narrowed by the umask
+        place.mkdir(0o700, exist_ok=True)
+        place.chmod(0o700)  # the umask may have narrowed it further
 
 
 def _lock(descriptor: int) -> bool:
