@@ -25,10 +25,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from react_agent import download, models, packages
+from react_agent import models
 from react_agent.endpoints.formats import FORMATS
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.models import Progress
+from react_agent.models import Progress, download, packages
 
 HALF = 300_000
 CONTENT = hashlib.shake_256(b"a model").digest(600_000)

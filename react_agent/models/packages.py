@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from react_agent.download import (
+from react_agent.models.download import (
     REACH_SECONDS,
     Access,
     Refused,

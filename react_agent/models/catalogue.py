@@ -62,7 +62,7 @@ def catalogue(path: Path | None = None) -> Mapping[str, Model]:
     import yaml
 
     named = path or os.environ.get("REACT_MODELS_FILE")
-    file = Path(named) if named else files("react_agent") / "models.yaml"
+    file = Path(named) if named else files("react_agent.models") / "catalogue.yaml"
     try:
         entries = yaml.safe_load(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -1,0 +1,141 @@
+"""The loop: think, observe, repeat."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from react_agent.errors import ToolError
+from react_agent.parsers import Piece, Reader
+from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Step
+from react_agent.prompt import Prompt
+from react_agent.types import Completion, Endpoint, Observation, Outcome, ToolRun, Turn, Usage
+
+TOLD_AT, STOPPED_AT = 3, 4
+"""The same call with the same result: the model is told at the third time, the run ends at the fourth."""
+
+Sight: TypeAlias = Piece | Step | Observation
+"""What can be watched while a turn goes on: text as it is certain, the step read, each observation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A model, the words it is asked with, and the tools it may call.
+
+    `seconds` bounds a whole run. Failures of the endpoint pass through to the caller.
+    """
+
+    endpoint: Endpoint
+    prompt: Prompt
+    toolbox: ToolRun
+    max_steps: int = 8
+    seconds: float | None = None
+
+    def run(self, question: str, watch: Callable[[Sight], None] = lambda _: None) -> Iterator[Turn]:
+        """One turn at a time until a turn needs no reply; `outcome` then says why it ended."""
+        deadline = None if self.seconds is None else time.monotonic() + self.seconds
+        turns: list[Turn] = []
+        while outcome(turns, self.max_steps) is None:
+            began = time.monotonic()
+            completion, step = self.think(question, turns, watch, deadline)
+            observations = self.observe(step, turns, watch)
+            turns.append(Turn(completion, step, observations, time.monotonic() - began))
+            yield turns[-1]
+
+    def think(
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        watch: Callable[[Sight], None],
+        deadline: float | None = None,
+    ) -> tuple[Completion, Step]:
+        """Ask for one reply and read it as it comes; hang up as soon as what follows cannot matter."""
+        parts = self.prompt.render(question, self.toolbox.specs, turns)
+        reader = Reader({spec.name: spec.parameters for spec in self.toolbox.specs})
+        text, usage = [], Usage()
+        completion = None
+        with closing(self.endpoint.complete(parts, stop=self.prompt.stop, deadline=deadline)) as stream:
+            for item in stream:
+                if isinstance(item, str):
+                    text.append(item)
+                    for piece in reader.feed(item):
+                        watch(piece)
+                    if reader.stop_at is not None:
+                        break
+                elif isinstance(item, Usage):
+                    usage = item
+                else:
+                    completion = item
+        completion = completion or Completion("".join(text), "cut", usage)
+        step = reader.finish(completion.finish_reason)
+        watch(step)
+        return completion, step
+
+    def observe(
+        self, step: Step, turns: Sequence[Turn], watch: Callable[[Sight], None]
+    ) -> tuple[Observation, ...]:
+        """What is written back: results of the tools, or a complaint; with a word of warning where due."""
+        left = self.max_steps - len(turns) - 1
+        if isinstance(step, FinalAnswer) or left < 0:
+            return ()
+        seen: tuple[Observation, ...]
+        if isinstance(step, Malformed):
+            seen = (Observation(self.prompt.complaint(step), "complaint"),)
+        else:
+            seen = self.call(step.actions)
+        times = repeats([*turns, Turn(Completion(""), step, seen)])
+        if times == TOLD_AT:
+            seen += (Observation(self.prompt.repeated(times), "note"),)
+        if left == 0:
+            seen += (Observation(self.prompt.last_turn, "note"),)
+        for observation in seen:
+            watch(observation)
+        return seen
+
+    def call(self, actions: Sequence[Action]) -> tuple[Observation, ...]:
+        """Run the calls of one turn side by side; the results stand in the order of the calls."""
+        results = [self.toolbox.start(action) for action in actions]
+        return tuple(_result(result, action.tool) for result, action in zip(results, actions, strict=True))
+
+
+def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:
+    """Why a run is over after these turns, or None while it goes on.
+
+    One turn more than `max_steps` may be there: the last request, which asks for an answer without tools.
+    """
+    if not turns:
+        return None
+    if isinstance(turns[-1].step, FinalAnswer):
+        return Outcome("answered", turns[-1].step.answer)
+    if repeats(turns) >= STOPPED_AT:
+        return Outcome("loop", detail=f"the same call gave the same result {STOPPED_AT} times")
+    if len(turns) > max_steps:
+        return Outcome("steps", detail=f"no answer within {max_steps} steps and one last request")
+    return None
+
+
+def repeats(turns: Sequence[Turn]) -> int:
+    """How often the last turn's call was made with the same result, counting itself. Thoughts do not count."""
+    last = _mark(turns[-1])
+    return sum(_mark(turn) == last for turn in turns)
+
+
+def _mark(turn: Turn) -> tuple[object, ...]:
+    """What makes two turns the same: their calls, or their fault, and what was written back."""
+    step = turn.step
+    seen = [o.text for o in turn.observations if o.kind != "note"]
+    if isinstance(step, Act):
+        return ("act", [(action.tool, action.arguments) for action in step.actions], seen)
+    return (
+        ("malformed", step.code, step.facts, seen) if isinstance(step, Malformed) else ("answer", step.answer)
+    )
+
+
+def _result(result: Callable[[], Observation], tool: str) -> Observation:
+    try:
+        return result()
+    except ToolError as problem:
+        return Observation(str(problem), "error", tool)
