@@ -73,7 +73,7 @@ def saved_text(length: int) -> bytes:
         prompts.append(growing.value())
         turns.append(turn(reply))
         growing.add(PROMPT.render_turn(turns[-1]))
-    opening = opening_text(PROMPT.opening(specs))
+    opening = opening_text(PROMPT.render(question, specs, ()))
     head = Transcript(question, PROMPT.name, specs, opening, tuple(turns), Outcome("answered", "46"))
     return dumps(Saved(head, tuple(prompts), numbers=tuple(range(1, length + 1)))).encode()
 

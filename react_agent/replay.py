@@ -192,8 +192,9 @@ def _spelled(step: Step, text: str) -> str:
 
 
 def _opening(saved: Saved, prompt: Prompt) -> Iterator[Check]:
-    seen = _attempt(lambda: opening_text(prompt.opening(saved.transcript.specs)))
-    yield _compare(0, "prompt", "opening", saved.transcript.opening, seen)
+    run = saved.transcript
+    seen = _attempt(lambda: opening_text(prompt.render(run.question, run.specs, ())))
+    yield _compare(0, "prompt", "opening", run.opening, seen)
 
 
 def _prompts(saved: Saved, prompt: Prompt, *, known: bool) -> Iterator[Check]:

@@ -55,7 +55,7 @@ def record(path: Path, secrets: tuple[str, ...] = (), question: str = "Twice 21?
     """Save a real run of the loop, whose model is a script."""
     agent = Agent(Scripted(REPLIES), PROMPT, TOOLBOX, max_steps=9)
     settings = {"endpoint": agent.endpoint.describe(), "limits": {"max_steps": 9}}
-    opening = opening_text(PROMPT.opening(TOOLBOX.specs))
+    opening = opening_text(PROMPT.render(question, TOOLBOX.specs, ()))
     head = Transcript(question, PROMPT.name, TOOLBOX.specs, opening, settings=settings)
     turns: list[Turn] = []
     with Recorder(path, head, secrets=secrets) as recorder:

@@ -369,6 +369,7 @@ def test_huge_numbers_and_deep_arguments_are_kept() -> None:
         ("a:\n" + "- " * 50_000 + "x", "levels deep"),
         ("settings: {}\nsettings: {}", "stands twice"),
         ("? [a]\n: 1", "a key must be text"),
+        ("a: 1\r---\rreact_transcript: 1", "a second document begins"),
     ],
 )
 def test_s66_only_plain_data_is_built(
@@ -376,7 +377,7 @@ def test_s66_only_plain_data_is_built(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "run.yaml"
-    path.write_text(f"---\nreact_transcript: 1\n{line}\n...\n")
+    path.write_bytes(f"---\nreact_transcript: 1\n{line}\n...\n".encode())
     with pytest.raises(TranscriptError, match=problem) as caught:
         read(path)
     assert f"{path}, line 1" in str(caught.value)

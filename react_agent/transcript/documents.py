@@ -173,7 +173,7 @@ class GrowingHash:
 
 
 def opening_text(parts: Sequence[Part]) -> str:
-    """What a transcript keeps as `opening`: the text of `Prompt.opening(specs)`, roles set apart."""
+    """What a transcript keeps as `opening`: the text of the first prompt, an empty line between roles."""
     groups = groupby(parts, key=lambda part: part.role)
     return "\n\n".join("".join(part.text for part in group).strip("\n") for _, group in groups) + "\n"
 

@@ -198,7 +198,9 @@ class _Building:
         self._open: list[Any] = []
         self._keys: list[str | None] = []
         self._values = 0
+        self._started = False
         self._takes = {
+            "DocumentStartEvent": self._start_document,
             "ScalarEvent": self._scalar,
             "MappingStartEvent": self._start_mapping,
             "SequenceStartEvent": self._start_list,
@@ -210,6 +212,11 @@ class _Building:
     def take(self, event: Any) -> None:
         if take := self._takes.get(type(event).__name__):
             take(event)
+
+    def _start_document(self, event: Any) -> None:
+        if self._started:
+            raise Refused(f"a second document begins{_place(event)}")
+        self._started = True
 
     def _scalar(self, event: Any) -> None:
         self._check(event)
