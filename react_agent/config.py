@@ -191,9 +191,9 @@ def full_name(settings: Settings) -> str:
     from react_agent.models import catalogue, default_model
 
     name, url = settings.model, settings.base_url
-    if name is None and url is None:
-        return f"local:{default_model().name}"
     if name is None:
+        if url is None:
+            return f"local:{default_model().name}"
         raise wrong(f"A server is set ({_shown(url)}), but no model.", "Name one: -m NAME")
     if name.partition(":")[0] in KINDS and ":" in name:
         return name
