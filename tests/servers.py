@@ -261,10 +261,12 @@ class Llama:
         status(200, {"tokens": [1] if known else list(range(len(text)))})(received, wire)
 
     def _completion(self, received: Received, wire: Wire) -> None:
+        begun = False
         for event in self._events(received, received.json.get("n_predict", -1)):
             if "error" in event:
                 return status(400, event)(received, wire)
-            if event["index"] == 0 and event["tokens_predicted"] == 1:
+            if not begun:
+                begun = True
                 wire.send(head(200, "text/event-stream", Transfer_Encoding="chunked"))
             wire.send(chunk(sse(event, done=False)))
             time.sleep(self.pause)
