@@ -26,6 +26,9 @@ USER_FILE = "settings.yaml"
 MOST_BYTES = 1_000_000
 """Of a settings file."""
 
+SHORTEST_SECRET = 8
+"""Characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -53,8 +56,8 @@ class Settings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that are shown and written nowhere."""
-        return (self.api_key,) if self.api_key else ()
+        """Values that are shown and written nowhere. A short key, such as `none`, stands for no key."""
+        return (self.api_key,) if self.api_key and len(self.api_key) >= SHORTEST_SECRET else ()
 
 
 def wrong(message: str, fix: str = "") -> ConfigError:

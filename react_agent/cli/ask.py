@@ -58,12 +58,14 @@ def command(  # noqa: PLR0917
     (steps, time, repeats), 130 Ctrl-C.
     """
     from react_agent.cli.models import fetch_if_missing
-    from react_agent.cli.question import whole_question
+    from react_agent.cli.question import is_piped, whole_question
     from react_agent.cli.run import run
     from react_agent.cli.screen import Screen
     from react_agent.cli.trace import Answer, Trace
     from react_agent.config import build
 
+    if question is None and not is_piped():
+        raise click.UsageError("There is no question. Write it in quotes, or pipe it in.")
     settings = settings_from(save=False if no_save else save, **flags)
     asked = whole_question(question, attach)
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)

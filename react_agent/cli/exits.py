@@ -118,7 +118,8 @@ def tell(error: BaseException, ctx: click.Context) -> int:
     if told.get("react_agent.verbose") and traced:
         Screen.err(secrets).line("".join(traceback.format_exception(error)).rstrip())
     if told.get("react_agent.json") or not JSON_FLAGS.isdisjoint(told.get("react_agent.args", ())):
-        Screen.out(secrets).line(as_json(failed.document()))
+        event = {"event": "error"} if "--events" in told.get("react_agent.args", ()) else {}
+        Screen.out(secrets).line(as_json(event | failed.document()))
         return failed.exit_code
     if isinstance(error, click.UsageError) and error.ctx is not None:
         Screen.err(secrets).line(error.ctx.get_usage())

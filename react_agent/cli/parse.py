@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -40,15 +39,15 @@ def command(  # noqa: PLR0917
     """
     from react_agent.cli.documents import step_document
     from react_agent.cli.exits import as_json
-    from react_agent.cli.question import text_of
+    from react_agent.cli.question import is_piped, text_of
     from react_agent.cli.screen import Screen
-    from react_agent.config import toolbox, wrong
+    from react_agent.config import toolbox
     from react_agent.parsers import Malformed, read
     from react_agent.prompt import Prompt
 
     settings = settings_from(tool=tool, tools=tools, dialect=dialect)
-    if file == "-" and sys.stdin.isatty():
-        raise wrong("There is no reply to read.", "Name a file, or pipe it in.")
+    if file == "-" and not is_piped():
+        raise click.UsageError("There is no reply to read. Name a file, or pipe it in.")
     schemas = {spec.name: spec.parameters for spec in toolbox(settings).specs}
     step = read(text_of(file), schemas, finish_reason)
     complaint = Prompt.load(settings.dialect).complaint(step) if isinstance(step, Malformed) else None

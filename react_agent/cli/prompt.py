@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,6 +43,8 @@ def command(
         listed = [{"role": part.role, "text": part.text, "source": part.source} for part in sent]
         out.line(as_json({"schema_version": 1, "parts": listed, "stop": list(stop)}, indent=2))
     elif curl:
+        from react_agent.cli.curl import curl_command
+
         out.line(curl_command(settings, sent, stop))
     else:
         out.line(flatten(sent, format_name(settings)))
@@ -60,23 +60,6 @@ def format_name(settings: Settings) -> str:
     return model.format if model else "plain"
 
 
-def curl_command(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> str:
-    """A command for a POSIX shell that sends the same prompt; a key stays in its variable."""
-    url, body = _request(settings, parts, stop)
-    words = ["curl", "-N", url, "-H", "Content-Type: application/json"]
-    line = " ".join(shlex.quote(word) for word in words)
-    if settings.api_key:
-        line += ' -H "Authorization: Bearer $OPENAI_API_KEY"'
-    return f"{line} -d {shlex.quote(json.dumps(body))}"
-
-
-def _request(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> tuple[str, Mapping[str, Any]]:
-    from react_agent.config import full_name, wrong
-
-    kind = full_name(settings).partition(":")[0]
-    raise wrong(f"A {kind}: model has no server to send to.", "Name one: --base-url URL -m NAME")
-
-
 def _prompt(
     settings: Settings, question: str | None, attach: Sequence[str], turns: str | None
 ) -> tuple[tuple[Part, ...], tuple[str, ...]]:
@@ -88,7 +71,7 @@ def _prompt(
         from react_agent.cli.question import whole_question
 
         prompt = Prompt.load(settings.dialect)
-        asked = whole_question(question or PLACEHOLDER, attach)
+        asked = whole_question(question, attach, otherwise=PLACEHOLDER)
         return prompt.render(asked, toolbox(settings).specs, ()), prompt.stop
     run = read(turns).transcript
     prompt = Prompt.load(run.dialect)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from react_agent.cli.screen import Screen
 from react_agent.config import wrong
 
 MOST_BYTES = 16_000_000
 """Of standard input and of each attached file."""
 
+PATIENCE = 2.0
+"""Seconds of silence until a word is said."""
 
-def whole_question(argument: str | None, attached: Sequence[str]) -> str:
+
+def whole_question(argument: str | None, attached: Sequence[str], *, otherwise: str = "") -> str:
     """The question with what is to be read along. Raises `ConfigError` when there is none, or it is no text.
 
     Standard input alone is the question; with an argument it is appended, as is each file under its name.
+    `otherwise` stands in for a question that is missing.
     """
     question = _from_argument(argument) if argument is not None else ""
     piped = _piped()
     if not question.strip():
-        question, piped = piped, ""
+        question, piped = piped if piped.strip() else otherwise, ""
     if not question.strip():
         raise wrong("There is no question.", "Write it in quotes behind `react ask`, or pipe it in.")
     files = [f"{Path(name).name}:\n{_file(Path(name))}" for name in attached]
@@ -32,6 +38,11 @@ def whole_question(argument: str | None, attached: Sequence[str]) -> str:
 def text_of(name: str) -> str:
     """The text of a file, or of standard input for `-`. Raises `ConfigError` when it is no text."""
     return _piped() if name == "-" else _file(Path(name))
+
+
+def is_piped() -> bool:
+    """Whether standard input is something else than a person at a terminal."""
+    return sys.stdin is not None and not sys.stdin.closed and not sys.stdin.isatty()
 
 
 def _from_argument(argument: str) -> str:
@@ -45,10 +56,16 @@ def _from_argument(argument: str) -> str:
 
 
 def _piped() -> str:
-    stream = sys.stdin
-    if stream is None or stream.closed or stream.isatty():
+    """All of standard input; whoever forgot that it is open is told what is waited for."""
+    if not is_piped():
         return ""
-    return _read(stream.buffer, "standard input")
+    told = threading.Timer(PATIENCE, lambda: Screen.err().line("Waiting for the end of standard input …"))
+    told.daemon = True
+    told.start()
+    try:
+        return _read(sys.stdin.buffer, "standard input")
+    finally:
+        told.cancel()
 
 
 def _file(path: Path) -> str:

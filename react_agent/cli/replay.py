@@ -21,17 +21,15 @@ SHOWN = 200
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option(
     "--level",
-    "levels",
     multiple=True,
     type=click.Choice(["parse", "prompt", "tools"]),
-    envvar="REACT_REPLAY_LEVEL",
     help="Only this level; may be repeated [all].",
 )
 @click.option("--tools", multiple=True, metavar="FILE.py", help="A Python file with tools of these runs.")
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, paths: Sequence[str], levels: Sequence[Any], tools: Sequence[str], json: bool
+    ctx: click.Context, paths: Sequence[str], level: Sequence[Any], tools: Sequence[str], json: bool
 ) -> None:
     """Replay saved runs, files or folders, without a model and without the network.
 
@@ -49,7 +47,7 @@ def command(
     out, err = Screen.out(), Screen.err()
     known = toolbox(settings_from(tool=tuple(BUILTIN), tools=tools))
     reports = []
-    for report in replay_paths(paths, toolbox=known, levels=tuple(levels) or LEVELS):
+    for report in replay_paths(paths, toolbox=known, levels=tuple(level) or LEVELS):
         reports.append(report)
         if not json:
             tell_report(report, out)

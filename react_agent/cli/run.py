@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from react_agent.agent import Agent, Sight, outcome
+from react_agent.cli.masked import Masked
 from react_agent.config import Settings
 from react_agent.errors import EndpointTimeout
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
@@ -84,7 +85,7 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
     ended: Outcome | None = None
     error: Exception | None = None
     try:
-        for turn in _turns(agent, question, displays, began):
+        for turn in _turns(agent, question, displays, settings.secrets, began):
             parts = agent.prompt.render(question, agent.toolbox.specs, turns)
             turns.append(turn)
             heard.text = ""
@@ -116,15 +117,17 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
     )
 
 
-def _turns(agent: Agent, question: str, displays: Sequence[Display], began: float) -> Iterator[Turn]:
+def _turns(
+    agent: Agent, question: str, displays: Sequence[Display], secrets: Sequence[str], began: float
+) -> Iterator[Turn]:
     """The agent's turns, each announced before the model is asked, until the last or the end of the time."""
 
-    def seen(sight: Sight) -> None:
+    def show(sight: Sight) -> None:
         for display in displays:
             display.seen(sight)
 
     turns: list[Turn] = []
-    with closing(agent.run(question, seen)) as running:  # type: ignore[type-var]
+    with closing(agent.run(question, Masked(show, secrets).seen)) as running:  # type: ignore[type-var]
         while outcome(turns, agent.max_steps) is None and not _is_late(agent, began):
             for display in displays:
                 display.step(len(turns) + 1)

@@ -35,17 +35,17 @@ class Screen:
     """One output stream, for text from anywhere.
 
     A reader that went away ends the writing without a word; `problem` says any other reason why it ended.
-    `secrets` are shown as `[redacted]`, also when they come in pieces.
+    `secrets` are shown as `[redacted]`.
     """
 
     def __init__(self, stream: TextIO | None, *, secrets: Sequence[str] = ()) -> None:
         self.problem = ""
         self.terminal = stream is not None and _is_terminal(stream)
-        colour = click.get_current_context().color
+        context = click.get_current_context(silent=True)
+        colour = context.color if context else None
         self.colour = self.terminal if colour is None else colour
         self._stream = stream
-        self._secrets = tuple(secrets)
-        self._held = ""
+        self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
         self._at_line_start = True
 
     @classmethod
@@ -61,14 +61,11 @@ class Screen:
     def line(self, text: str, **style: Any) -> None:
         """Whole lines, on a line of their own."""
         self.end_line()
-        self._put(self._redacted(text) + "\n", style)
+        self._put(text + "\n", style)
 
     def piece(self, text: str, **style: Any) -> None:
         """A piece of a text that comes bit by bit."""
-        text = self._redacted(self._held + text)
-        held = max((n for s in self._secrets for n in range(1, len(s)) if text.endswith(s[:n])), default=0)
-        self._held = text[len(text) - held :]
-        self._put(text[: len(text) - held], style)
+        self._put(text, style)
 
     def redraw(self, text: str) -> None:
         """Draw a line over the one that was drawn before; only for a terminal."""
@@ -79,14 +76,12 @@ class Screen:
 
     def end_line(self) -> None:
         """Close a line that was begun."""
-        held, self._held = self._held, ""
-        self._put(held, {})
         if not self._at_line_start:
             self._put("\n", {})
 
     def struck(self, text: str) -> None:
         """Text that does not count, line by line: crossed out, or between `~~` where there are no colours."""
-        for each in self._redacted(text).split("\n"):
+        for each in text.split("\n"):
             if each.strip():
                 self.line(each if self.colour else f"~~{each}~~", fg="red", dim=True, strikethrough=True)
 
@@ -95,6 +90,8 @@ class Screen:
             return
         self._at_line_start = text.endswith("\n")
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        for secret in self._secrets:
+            text = text.replace(secret, "[redacted]")
         shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
         if style and self.colour:
             shown = "\n".join(click.style(each, **style) if each else "" for each in shown.split("\n"))
@@ -105,11 +102,6 @@ class Screen:
         except (OSError, ValueError) as error:
             _broken.add(self._stream)
             self.problem = getattr(error, "strerror", None) or str(error)
-
-    def _redacted(self, text: str) -> str:
-        for secret in sorted(self._secrets, key=len, reverse=True):
-            text = text.replace(secret, "[redacted]")
-        return text
 
 
 def leave_broken_streams() -> None:

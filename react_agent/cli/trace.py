@@ -43,9 +43,10 @@ class Trace:
 
     def seen(self, sight: Sight) -> None:
         if isinstance(sight, Piece):
-            if sight.kind == "thought" and self._stream:
+            text = sight.text if self._streamed else sight.text.lstrip()
+            if sight.kind == "thought" and self._stream and text:
                 self._streamed = True
-                self._screen.piece(sight.text)
+                self._screen.piece(text)
         elif isinstance(sight, Observation):
             self._observation(sight)
         else:

@@ -1,0 +1,45 @@
+"""What is seen of a run, without the secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from react_agent.agent import Sight
+from react_agent.parsers import Piece
+from react_agent.transcript import redact
+
+
+class Masked:
+    """Passes on what is seen, but holds back the end of a text that may go on as a secret."""
+
+    def __init__(self, show: Callable[[Sight], None], secrets: Sequence[str]) -> None:
+        self._show = show
+        self._secrets = [secret for secret in secrets if secret]
+        self._held: Piece | None = None
+
+    def seen(self, sight: Sight) -> None:
+        """Steps and observations come whole: who shows them redacts them."""
+        if self._secrets and isinstance(sight, Piece):
+            if self._held and self._held.kind == sight.kind:
+                sight = Piece(sight.kind, self._held.text + sight.text)
+                self._held = None
+            self._release()
+            text = redact(sight.text, self._secrets)
+            kept = max(_beginning(text, secret) for secret in self._secrets)
+            self._held = Piece(sight.kind, text[len(text) - kept :]) if kept else None
+            sight = Piece(sight.kind, text[: len(text) - kept])
+            if not sight.text:
+                return
+        else:
+            self._release()
+        self._show(sight)
+
+    def _release(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            self._show(held)
+
+
+def _beginning(text: str, secret: str) -> int:
+    """How many characters at the end of the text may be the beginning of the secret."""
+    return next((n for n in range(len(secret) - 1, 0, -1) if text.endswith(secret[:n])), 0)
