@@ -670,3 +670,26 @@ print(json.dumps([name for name in {heavy!r} if name in sys.modules and name not
     loaded = set(json.loads(done.stdout))
     # `inspect`, which `dataclasses` needs, loads `ast`.
     assert loaded <= {"ast"}
+
+
+def test_calls_that_are_started_together_run_side_by_side() -> None:
+    @tool
+    def slow(text: str) -> str:
+        """Wait, then give the text back."""
+        time.sleep(0.3)
+        return text
+
+    box = Toolbox([slow])
+    began = time.monotonic()
+    waits = [box.start(Action("slow", {"text": text}, Span(0, 0))) for text in "abc"]
+    assert [wait().text for wait in waits] == ["a", "b", "c"]
+    assert time.monotonic() - began < 0.8
+
+
+def test_a_started_call_that_cannot_run_says_so_when_it_is_waited_for() -> None:
+    box = Toolbox([endless], timeout=0.3)
+    waits = [box.start(Action(name, {}, Span(0, 0))) for name in ("nothing", "endless")]
+    with pytest.raises(ToolError, match="no tool 'nothing'"):
+        waits[0]()
+    with pytest.raises(ToolError, match=r"timed out after 0\.3 s"):
+        waits[1]()

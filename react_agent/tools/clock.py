@@ -224,6 +224,6 @@ _MORE: Mapping[str, str] = {
     "Pacific/Auckland": "new zealand, wellington, 奥克兰",
     "Pacific/Honolulu": "hawaii",
 }
-"""Capitals, large cities and countries that are no IANA name; a country with several zones has its capital's."""
+"""Capitals, large cities and countries that are no IANA name; of several zones, the capital's."""
 
 current_time = clock(system_now)
