@@ -175,6 +175,7 @@ def test_table_of_errors(expression: str, words: str) -> None:
         ('{"input": "3*3", "precision": 2}', "9"),
         ("=2+2", "4"),
         ("2+2?", "4"),
+        ("(2+2).", "4"),
         ("math.sqrt(16)", "4"),
         ("np.mean([2, 4])", "3"),
         ("SQRT(16) + Pi - PI", "4"),
@@ -281,6 +282,8 @@ def test_what_models_write(expression: str, result: str) -> None:
         ("2x + 1", "'x' has no value here"),
         ("20°C", "units"),
         ("12,34", "write 1234 or 12.34"),
+        ("0,500 * 2", "write 0500 or 0.500"),
+        ("01,234", "is not a number"),
         ("1.2.3", "is not a number"),
         ("2 3", "two numbers side by side"),
         ("1 234", "write 1234 without spaces"),
@@ -338,6 +341,8 @@ def test_what_models_write(expression: str, result: str) -> None:
         ("(1+1e-20)^(10^30)", "too large"),
         ("2^(10^400)", "too large"),
         ("①+1", "is not arithmetic"),
+        (".²", "a dot"),
+        ("30° 15", "two numbers side by side"),
     ],
 )
 def test_what_is_refused_says_why_and_what_works(expression: str, words: str) -> None:

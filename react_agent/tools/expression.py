@@ -78,7 +78,7 @@ def _from_json(text: str) -> str:
 def _without_equals(text: str) -> str:
     """Drop a question at the end (`= ?`) and a spreadsheet's sign at the front; refuse any other `=`."""
     text = text.strip().replace("＝", "=").replace("？", "?")
-    text = text.rstrip("? ").removesuffix("=").strip().removeprefix("=").strip()
+    text = text.rstrip("?.。 ").removesuffix("=").strip().removeprefix("=").strip()
     if "=" in text and not re.search(r"[<>!=:]=|=[=>]", text):
         left, right = (side.strip() for side in text.split("=", 1))
         form = right if left.isidentifier() and right else left
@@ -194,7 +194,7 @@ class _Writer:
 
     def _juxtapose(self, token: Token, before: Token | None) -> None:
         """2(3+4) and 2pi are products."""
-        if token.kind == "number" and before is not None and before.kind not in ("close", "postfix"):
+        if token.kind == "number" and before is not None and before.kind != "close":
             raise ToolError(
                 f"two numbers side by side, {shown(before.text)} and {shown(token.text)}; "
                 "put a sign between, e.g. 2 * 3, and write 1234 without spaces"

@@ -1,18 +1,26 @@
-"""The words of an arithmetic expression as models write it. Whatever is not known here is refused.
-
-tokens("2,340 × 1.5")   # number 2340, operator *, number 1.5
-"""
+"""The words of an arithmetic expression as models write it. Whatever is not known is refused."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from react_agent.errors import ToolError
 from react_agent.tools.functions import CONSTANTS, FUNCTIONS, SYNONYMS
 from react_agent.tools.numbers import MAX_DIGITS, too_large
+from react_agent.tools.spellings import (
+    BITS,
+    CURRENCIES,
+    FORMS,
+    INVISIBLE,
+    OPERATORS,
+    POSTFIX,
+    REASONS,
+    ROOTS,
+    SUPERSCRIPTS,
+    WORDS,
+)
 
 
 class Token(NamedTuple):
@@ -23,61 +31,11 @@ class Token(NamedTuple):
     start: int
 
 
-OPERATORS: Mapping[str, str] = {
-    "+": "+",
-    "-": "-",
-    "*": "*",
-    "/": "/",
-    "^": "**",
-    "**": "**",
-    "//": "//",
-    **dict.fromkeys("×✕✖⨉⨯·⋅∙•∗・", "*"),
-    **dict.fromkeys("÷∕⁄", "/"),
-    **dict.fromkeys("−–—‒﹣", "-"),
-    "mod": "%",
-    "of": "of",
-    "off": "off",
-}
-POSTFIX: Mapping[str, str] = {
-    "!": "Factorial",
-    "°": "Degrees",
-    "º": "Degrees",
-    "deg": "Degrees",
-    "degree": "Degrees",
-    "degrees": "Degrees",
-    "rad": "Radians",
-    "radian": "Radians",
-    "radians": "Radians",
-    "percent": "Percent",
-}
-ROOTS: Mapping[str, str] = {"√": "sqrt", "∛": "cbrt"}
-WORDS: Mapping[str, str] = {
-    "plus": "+",
-    "minus": "-",
-    "times": "*",
-    "multiplied": "*",
-    "divided": "/",
-    "over": "/",
-    "squared": "^2",
-    "cubed": "^3",
-    "power": "^",
-    "加": "+",
-    "加上": "+",
-    "减": "-",
-    "减去": "-",
-    "乘": "*",
-    "乘以": "*",
-    "除以": "/",
-    "的": "*",
-}
-CURRENCIES = "$€£¥₹₩₽₺₫"
-INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
-SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 SHOWN = 30
 
 _NUMBER = re.compile(r"(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _GROUPS = re.compile(r"\d+(?:,\d+)+(?:\.\d*)?")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _GROUP = re.compile(r"(?<![\d.])\d{1,3},\d{3}(?!\d)")
 _TIME = re.compile(r"\d{1,2}\s*:\s*\d{2}(?!\d)")
 _DATE = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?!\d)")
@@ -89,7 +47,10 @@ _COMPARISON = re.compile(r"[<>=≤≥≠≈]|!=")
 
 
 def tokens(text: str) -> list[Token]:
-    """Read the words from left to right. Raises `ToolError` naming the first thing that is not arithmetic."""
+    """Read the words from left to right: "2,340 × 1.5" is a number, an operator and a number.
+
+    Raises `ToolError` naming the first thing that is not arithmetic.
+    """
     return _Reader(_ascii_forms(text)).read()
 
 
@@ -116,7 +77,7 @@ class _Reader:
                 raise ToolError("one expression at a time, on one line; e.g. (2 + 3) * 4")
             if char.isspace():
                 self.at += 1
-            elif char.isdecimal() or (char == "." and self.text[self.at + 1 : self.at + 2].isdigit()):
+            elif char.isdecimal() or (char == "." and self.text[self.at + 1 : self.at + 2].isdecimal()):
                 self._number()
             elif char.isalpha() or char == "_":
                 self._word()
@@ -242,13 +203,8 @@ class _Reader:
         if self._after_operand():
             raise ToolError(f"a mixed number is not supported; write e.g. 2.5 or 2 + 1/2 for 2{char}")
         top, _, bottom = unicodedata.normalize("NFKC", char).partition("⁄")
-        for kind, text in (
-            ("open", "("),
-            ("number", top),
-            ("operator", "/"),
-            ("number", bottom),
-            ("close", ")"),
-        ):
+        kinds = ("open", "number", "operator", "number", "close")
+        for kind, text in zip(kinds, ("(", top, "/", bottom, ")"), strict=True):
             self._add(kind, text, 0)
         self.at += 1
 
@@ -264,14 +220,7 @@ class _Reader:
         return bool(self.brackets) and self.brackets[-1] != "group"
 
     def _after_operand(self) -> bool:
-        return bool(self.found) and self.found[-1].kind in (
-            "number",
-            "constant",
-            "close",
-            "postfix",
-            "percent",
-            "superscript",
-        )
+        return bool(self.found) and self.found[-1].kind not in ("name", "operator", "open", "comma")
 
     def _unknown_word(self, word: str) -> NoReturn:
         if word.lower() in ("x", "y", "z", "n") and not self._called(word):
@@ -293,23 +242,10 @@ class _Reader:
         return self.text[self.at + len(word) :].lstrip()[:1] == "("
 
     def _unknown(self, char: str) -> NoReturn:
-        reason = _REASONS.get(char)
+        reason = REASONS.get(char)
         if reason is None:
             reason = f"the character {shown(char)!r} is not arithmetic; e.g. (2 + 3) * 4"
         raise ToolError(reason)
-
-
-BITS = "bit operators are not supported; for a power write 2^3, for |x| write abs(x)"
-_REASONS: Mapping[str, str] = {
-    **dict.fromkeys("'\"`“”‘’", "text in quotes is not supported; give only an expression, e.g. (2 + 3) * 4"),
-    ".": "a dot before a name (attribute access) is not supported; give only arithmetic, e.g. sqrt(16) + 3",
-    **dict.fromkeys("&|~", BITS),
-    **dict.fromkeys("{}", "braces are not supported; write ( ), e.g. (2 + 3) * 4"),
-    ";": "one expression at a time, e.g. (2 + 3) * 4",
-    ":": "a colon is not arithmetic; for a ratio write 3 / 4; for a time use the time tool",
-    "∞": "infinity is not a number here; use a large number, e.g. 10^12",
-    "±": "± stands for two results; ask for each, e.g. 5 + 2",
-}
 
 
 def _refuse_units(word: str) -> NoReturn:
@@ -346,12 +282,9 @@ def _ascii_form(char: str) -> str:
         return char
     if 0xFF01 <= code <= 0xFF5E:
         return chr(code - 0xFEE0)
-    if char in _FORMS:
-        return _FORMS[char]
+    if char in FORMS:
+        return FORMS[char]
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)
     return char
-
-
-_FORMS: Mapping[str, str] = dict(zip("￥￡￦﹪﹢﹡𝜋𝝅、", "¥£₩%+*ππ,", strict=True))

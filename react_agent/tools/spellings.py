@@ -1,0 +1,73 @@
+"""How models spell the signs of arithmetic, and what is said of signs that are not arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+OPERATORS: Mapping[str, str] = {
+    "+": "+",
+    "-": "-",
+    "*": "*",
+    "/": "/",
+    "^": "**",
+    "**": "**",
+    "//": "//",
+    **dict.fromkeys("×✕✖⨉⨯·⋅∙•∗・", "*"),
+    **dict.fromkeys("÷∕⁄", "/"),
+    **dict.fromkeys("−–—‒﹣", "-"),
+    "mod": "%",
+    "of": "of",
+    "off": "off",
+}
+"""How an operator is written, and what Python calls it; `of` and `off` are ours."""
+POSTFIX: Mapping[str, str] = {
+    "!": "Factorial",
+    "°": "Degrees",
+    "º": "Degrees",
+    "deg": "Degrees",
+    "degree": "Degrees",
+    "degrees": "Degrees",
+    "rad": "Radians",
+    "radian": "Radians",
+    "radians": "Radians",
+    "percent": "Percent",
+}
+"""What stands behind its number, and the function it becomes."""
+ROOTS: Mapping[str, str] = {"√": "sqrt", "∛": "cbrt"}
+WORDS: Mapping[str, str] = {
+    "plus": "+",
+    "minus": "-",
+    "times": "*",
+    "multiplied": "*",
+    "divided": "/",
+    "over": "/",
+    "squared": "^2",
+    "cubed": "^3",
+    "power": "^",
+    "加": "+",
+    "加上": "+",
+    "减": "-",
+    "减去": "-",
+    "乘": "*",
+    "乘以": "*",
+    "除以": "/",
+    "的": "*",
+}
+"""Words that are refused with the sign to write instead."""
+CURRENCIES = "$€£¥₹₩₽₺₫"
+INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+FORMS: Mapping[str, str] = dict(zip("￥￡￦﹪﹢﹡𝜋𝝅、", "¥£₩%+*ππ,", strict=True))
+"""Look-alikes outside the fullwidth block."""
+
+BITS = "bit operators are not supported; for a power write 2^3, for |x| write abs(x)"
+REASONS: Mapping[str, str] = {
+    **dict.fromkeys("'\"`“”‘’", "text in quotes is not supported; give only an expression, e.g. (2 + 3) * 4"),
+    ".": "a dot before a name (attribute access) is not supported; give only arithmetic, e.g. sqrt(16) + 3",
+    **dict.fromkeys("&|~", BITS),
+    **dict.fromkeys("{}", "braces are not supported; write ( ), e.g. (2 + 3) * 4"),
+    ";": "one expression at a time, e.g. (2 + 3) * 4",
+    ":": "a colon is not arithmetic; for a ratio write 3 / 4; for a time use the time tool",
+    "∞": "infinity is not a number here; use a large number, e.g. 10^12",
+    "±": "± stands for two results; ask for each, e.g. 5 + 2",
+}
