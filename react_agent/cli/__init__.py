@@ -6,7 +6,6 @@ it is asked for, so that `react --help` imports next to nothing.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -85,11 +84,13 @@ def react(ctx: click.Context, verbose: bool) -> None:
 
 def main() -> None:
     """The entry point of the `react` command."""
+    from react_agent.cli.screen import leave
+
+    code: Any = 130
     try:
         react(prog_name="react")
+    except SystemExit as ended:
+        code = ended.code
     except KeyboardInterrupt:
-        sys.exit(130)
-    finally:
-        from react_agent.cli.screen import leave_broken_streams
-
-        leave_broken_streams()
+        pass
+    leave(code or 0)

@@ -57,7 +57,7 @@ def command(  # noqa: PLR0917
     Exit codes: 0 answered, 1 no answer, 2 wrong use, 3 the model could not be asked, 4 stopped by a limit
     (steps, time, repeats), 130 Ctrl-C.
     """
-    from react_agent.cli.models import fetch_if_missing
+    from react_agent.cli.models import fetch_if_missing, load
     from react_agent.cli.question import is_piped, whole_question
     from react_agent.cli.run import run
     from react_agent.cli.screen import Screen
@@ -74,7 +74,9 @@ def command(  # noqa: PLR0917
     write = _writer(out, settings.secrets)
     displays: Sequence[Display] = (*trace, *_outputs(answer, write, json=json, events=events))
     fetch_if_missing(settings, err)
-    ended = run(build(settings), asked, settings, displays)
+    agent = build(settings)
+    load(agent.endpoint, err)
+    ended = run(agent, asked, settings, displays)
     tell_answer(ended, answer, write, json=json, events=events)
     code = tell_end(ended, out, err, tokens=usage or verbose, quiet=quiet, told=json or events)
     click.get_current_context().exit(code)

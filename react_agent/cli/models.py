@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from react_agent.cli.screen import Screen
     from react_agent.config import Settings
     from react_agent.models import Progress
+    from react_agent.types import Endpoint
 
 BAR = 30
 """Characters of the progress bar."""
@@ -125,6 +127,25 @@ def fetch_if_missing(settings: Settings, err: Screen) -> None:
     if model_path(model.name) is None:
         err.line(f"Fetching {model.name} ({model.size / 1e6:.0f} MB, {model.licence}), once.")
         fetch(model.name, err)
+
+
+def load(endpoint: Endpoint, err: Screen) -> None:
+    """Load a model that runs in this process, before anything is to be saved.
+
+    Loading is one call that no Python code can break off, signal handlers neither: meanwhile Ctrl-C ends the
+    process at once, as it ends any other program.
+    """
+    from react_agent.endpoints.embedded import Embedded
+
+    if not isinstance(endpoint, Embedded):
+        return
+    if err.terminal:
+        err.line(f"Loading {endpoint.model} …", dim=True)
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        endpoint.served()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _bar(err: Screen) -> Callable[[Progress], None]:

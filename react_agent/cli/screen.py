@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -104,11 +104,19 @@ class Screen:
             self.problem = getattr(error, "strerror", None) or str(error)
 
 
-def leave_broken_streams() -> None:
-    """What is still in the buffer of a broken stream goes nowhere, so that the interpreter ends quietly."""
-    for stream in _broken & {sys.stdout, sys.stderr}:
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def leave(code: int) -> NoReturn:
+    """End the process quietly: what is still in the buffer of a broken stream goes nowhere.
+
+    A model in this process would first finish the reply that it is writing, wanted or not; it is not asked.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            if stream in _broken:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            stream.flush()
+    if "xllamacpp" in sys.modules:
+        os._exit(code)
+    sys.exit(code)
 
 
 def _is_terminal(stream: TextIO) -> bool:
