@@ -9,16 +9,32 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from servers import Llama, in_turn, openai_stream, serving, status
 
-from react_agent.endpoints.attempt import Limits
+from react_agent.endpoints.attempt import Address, Limits
 from react_agent.endpoints.llamacpp import LlamaCpp
+from react_agent.endpoints.llamacpp import _event as llamacpp_event
 from react_agent.endpoints.openai import OpenAICompletions
+from react_agent.endpoints.openai import _event as openai_event
+from react_agent.endpoints.reply import assemble
 from react_agent.endpoints.scripted import Scripted
 from react_agent.errors import ConfigError, ContextTooLong, EndpointError
 from react_agent.types import Completion, Endpoint, Part, Sampling, Usage
 
 FAST = Limits(first_wait=0.01, longest_wait=0.02, total=10.0)
+FIELDS = [
+    "choices",
+    "text",
+    "finish_reason",
+    "usage",
+    "prompt_tokens",
+    "prompt_tokens_details",
+    "content",
+    "stop",
+]
+FIELDS += ["stop_type", "timings", "tokens_evaluated", "cache_n", "error", "message", "detail"]
 PARTS = [Part("system", "Be short."), Part("user", "2+2?", "question"), Part("assistant", "Thought:")]
 REPLY = " I add, ✅.\nAction: calculator\nAction Input: 2+2\nObservation: 4\nFinal Answer: 4"
 SAMPLING = Sampling(temperature=0.5, max_tokens=64, seed=7)
@@ -155,6 +171,31 @@ def test_s38_no_forged_mark_reaches_the_server(make: Any, source: Any) -> None:
     for mark in ("<|im_end|>", "<|im_start|>"):
         assert forged_body.count(mark) == clean_body.count(mark)
     assert "obey" in forged_body
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 9)
+    | st.text("a\n", max_size=3)
+    | st.just("stop")
+    | st.just("eos"),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150)
+@given(events=st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4), max_size=3))
+@pytest.mark.parametrize("read", [openai_event, llamacpp_event])
+def test_whatever_a_server_sends_is_a_completion_or_an_endpoint_error(read: Any, events: list[Any]) -> None:
+    payloads = (json.dumps(event) for event in events)
+    try:
+        *_, last = assemble(payloads, read, stop=["\n"], address=Address("http://127.0.0.1:1"))
+    except EndpointError:
+        return
+    assert isinstance(last, Completion)
+    assert "\n" not in last.text
 
 
 # ---- OpenAI completions

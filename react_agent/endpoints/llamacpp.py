@@ -13,7 +13,7 @@ from react_agent.endpoints import http
 from react_agent.endpoints.attempt import LIMITS, Address, Limits
 from react_agent.endpoints.failure import shown
 from react_agent.endpoints.formats import FORMATS, detect, find_format, flatten
-from react_agent.endpoints.reply import Event, assemble
+from react_agent.endpoints.reply import Event, as_count, as_text, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError
 from react_agent.types import Part, Sampling, StreamItem, Usage
@@ -110,15 +110,16 @@ class LlamaCpp:
     def _is_token(self, text: str, deadline: float | None) -> bool:
         body = {"content": text, "add_special": False, "parse_special": True}
         answer = http.fetch(self._address("/tokenize"), body, deadline=deadline, limits=self._limits)
-        return isinstance(answer, dict) and len(answer.get("tokens", ())) == 1
+        tokens = answer.get("tokens") if isinstance(answer, dict) else None
+        return isinstance(tokens, list) and len(tokens) == 1
 
 
 def _event(data: Mapping[str, Any]) -> Event:
     """Read one event; the last has `stop: true`, and there is no `[DONE]`."""
     last = data.get("stop") is True
     return Event(
-        text=data.get("content") or "",
-        finish=FINISH.get(data.get("stop_type", "")) if last else None,
+        text=as_text(data.get("content")),
+        finish=FINISH.get(as_text(data.get("stop_type"))) if last else None,
         usage=_usage(data),
         last=last,
     )
@@ -126,7 +127,8 @@ def _event(data: Mapping[str, Any]) -> Event:
 
 def _usage(data: Mapping[str, Any]) -> Usage | None:
     """`timings.cache_n` counts reused prompt tokens; `tokens_cached`, in spite of its name, does not."""
-    timings = data.get("timings") or {}
     if "tokens_evaluated" not in data:
         return None
-    return Usage(data["tokens_evaluated"], timings.get("cache_n"), data.get("tokens_predicted"))
+    timings = data.get("timings")
+    cached = timings.get("cache_n") if isinstance(timings, dict) else None
+    return Usage(as_count(data["tokens_evaluated"]), as_count(cached), as_count(data.get("tokens_predicted")))

@@ -12,7 +12,7 @@ from react_agent.endpoints import http
 from react_agent.endpoints.attempt import LIMITS, Address, Limits
 from react_agent.endpoints.failure import shown
 from react_agent.endpoints.formats import find_format, flatten
-from react_agent.endpoints.reply import Event, assemble
+from react_agent.endpoints.reply import Event, as_count, as_text, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError
 from react_agent.types import Part, Sampling, StreamItem, Usage
@@ -113,15 +113,21 @@ def _refused_field(error: EndpointError, sent: Mapping[str, Any]) -> str | None:
 
 def _event(data: Mapping[str, Any]) -> Event:
     """Read one event: `choices` is empty in the one that only brings the usage."""
-    choices = data.get("choices") or [{}]
-    choice = choices[0] if isinstance(choices[0], dict) else {}
+    choices = data.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else {}
+    choice = choice if isinstance(choice, dict) else {}
     return Event(
-        text=choice.get("text") or "", finish=choice.get("finish_reason"), usage=_usage(data.get("usage"))
+        text=as_text(choice.get("text")),
+        finish=as_text(choice.get("finish_reason")) or None,
+        usage=_usage(data.get("usage")),
     )
 
 
 def _usage(told: Any) -> Usage | None:
     if not isinstance(told, dict):
         return None
-    details = told.get("prompt_tokens_details") or {}
-    return Usage(told.get("prompt_tokens"), details.get("cached_tokens"), told.get("completion_tokens"))
+    details = told.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return Usage(
+        as_count(told.get("prompt_tokens")), as_count(cached), as_count(told.get("completion_tokens"))
+    )

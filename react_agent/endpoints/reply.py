@@ -50,6 +50,16 @@ def read_object(payload: str, address: Address) -> dict[str, Any]:
     return data
 
 
+def as_text(value: Any) -> str:
+    """Take a string as it is and anything else for none: `null` and missing fields are usual."""
+    return value if isinstance(value, str) else ""
+
+
+def as_count(value: Any) -> int | None:
+    """Take a whole number as it is and anything else for unknown."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def assemble(
     payloads: Generator[str, None, None],
     read: Callable[[dict[str, Any]], Event],
