@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,7 +61,7 @@ def command(  # noqa: PLR0917
     from react_agent.cli.question import is_piped, whole_question
     from react_agent.cli.run import run
     from react_agent.cli.screen import Screen
-    from react_agent.cli.trace import Answer, Trace
+    from react_agent.cli.trace import Trace, last_line
     from react_agent.config import build
 
     if question is None and not is_piped():
@@ -69,65 +69,44 @@ def command(  # noqa: PLR0917
     settings = settings_from(save=False if no_save else save, **flags)
     asked = whole_question(question, attach)
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
+    output = _output(out, settings.secrets, json=json, events=events, stream=not no_stream)
     trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream)]
-    answer = Answer(out, stream=out.terminal and not no_stream)
-    write = _writer(out, settings.secrets)
-    displays: Sequence[Display] = (*trace, *_outputs(answer, write, json=json, events=events))
     fetch_if_missing(settings, err)
     agent = build(settings)
     load(agent.endpoint, err)
-    ended = run(agent, asked, settings, displays)
-    tell_answer(ended, answer, write, json=json, events=events)
-    code = tell_end(ended, out, err, tokens=usage or verbose, quiet=quiet, told=json or events)
+    ended = run(agent, asked, settings, [*trace, output])
+    output.end(ended)
+    code = tell_end(ended, out, err, tell_failure=not (json or events))
+    if not quiet:
+        err.line(last_line(ended, tokens=usage or verbose), dim=True)
     click.get_current_context().exit(code)
 
 
-Write = Callable[[Mapping[str, Any]], None]
+def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int:
+    """What went wrong, and the exit code."""
+    from react_agent.cli.exits import NO_ANSWER, Failure, exit_code, failure_of_run, show
 
-
-def tell_answer(ended: Run, answer: Any, write: Write, *, json: bool, events: bool) -> None:
-    """The answer as text, or the whole run as JSON."""
-    from react_agent.cli.documents import run_document
-    from react_agent.cli.exits import exit_code
-
-    if events:
-        write({"event": "outcome", **run_document(ended, exit_code(ended))})
-    elif json:
-        write(run_document(ended, exit_code(ended)))
-    elif ended.outcome.answer is not None:
-        answer.whole(ended.outcome.answer)
-
-
-def tell_end(ended: Run, out: Screen, err: Screen, *, tokens: bool, quiet: bool, told: bool) -> int:
-    """What went wrong, where the run is, and the exit code."""
-    from react_agent.cli.exits import Failure, exit_code, failure_of_run, show
-    from react_agent.cli.trace import last_line
-
-    code = exit_code(ended)
     if ended.problem:
         err.line(f"Warning: {ended.problem}", fg="yellow")
     if out.problem:
-        failed = Failure(f"The answer cannot be written: {out.problem}.", "", 1)
+        show(Failure(f"The answer cannot be written: {out.problem}.", "", NO_ANSWER), err)
+        return NO_ANSWER
+    failed = failure_of_run(ended)
+    if failed and tell_failure:
         show(failed, err)
-        code = failed.exit_code
-    elif (failed_run := failure_of_run(ended)) and not told:
-        show(failed_run, err)
-    if not quiet:
-        err.line(last_line(ended, tokens=tokens), dim=True)
-    return code
+    return exit_code(ended)
 
 
-def _outputs(answer: Any, write: Write, *, json: bool, events: bool) -> Sequence[Display]:
-    """What shows the run on standard output while it goes on."""
-    from react_agent.cli.documents import Events
-
-    if events:
-        return (Events(write),)
-    return () if json else (answer,)
-
-
-def _writer(out: Screen, secrets: Sequence[str]) -> Write:
+def _output(out: Screen, secrets: Sequence[str], *, json: bool, events: bool, stream: bool) -> Display:
+    """What shows the run on standard output."""
+    from react_agent.cli.documents import Events, OneObject
     from react_agent.cli.exits import as_json
+    from react_agent.cli.trace import Answer
     from react_agent.transcript.redaction import redact_data
 
-    return lambda document: out.line(as_json(redact_data(document, secrets)))
+    def write(document: Mapping[str, Any]) -> None:
+        out.line(as_json(redact_data(document, secrets)))
+
+    if json or events:
+        return Events(write) if events else OneObject(write)
+    return Answer(out, stream=stream and out.terminal)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from react_agent.agent import Sight
-from react_agent.cli.exits import failure_of_run
-from react_agent.cli.run import Run
+from react_agent.cli.exits import exit_code, failure_of_run
+from react_agent.cli.run import Display, Run
 from react_agent.cli.trace import FORGED
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step
@@ -18,7 +18,7 @@ SCHEMA_VERSION = 1
 Document = dict[str, Any]
 
 
-def run_document(run: Run, exit_code: int) -> Document:
+def run_document(run: Run) -> Document:
     """The whole run. A run without an answer also says `error`, and `fix` where there is one."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -26,13 +26,14 @@ def run_document(run: Run, exit_code: int) -> Document:
         "answer": run.outcome.answer,
         "outcome": run.outcome.reason,
         **({"detail": run.outcome.detail} if run.outcome.detail else {}),
-        "exit_code": exit_code,
+        "exit_code": exit_code(run),
         **_error(run),
         "model": run.model,
         "steps": [turn_document(number, turn) for number, turn in enumerate(run.turns, 1)],
         "forged_observations": sum(forged(turn.step) for turn in run.turns),
         "usage": usage_document(run.usage),
         "seconds": round(run.seconds, 3),
+        **({"warnings": [run.problem]} if run.problem else {}),
         "transcript": None if run.path is None else str(run.path),
     }
 
@@ -85,10 +86,23 @@ def forged(step: Step) -> int:
     return sum(repair.kind == FORGED for repair in step.repairs)
 
 
-class Events:
+Write = Callable[[Mapping[str, Any]], None]
+
+
+class OneObject(Display):
+    """The whole run as one document, when it is over."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    def end(self, run: Run) -> None:
+        self._write(run_document(run))
+
+
+class Events(Display):
     """One document for each thing that happens, for a program that listens."""
 
-    def __init__(self, write: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(self, write: Write) -> None:
         self._write = write
 
     def step(self, number: int) -> None:
@@ -107,6 +121,9 @@ class Events:
 
     def turn(self, number: int, turn: Turn) -> None:
         self._write({"event": "turn", **turn_document(number, turn)})
+
+    def end(self, run: Run) -> None:
+        self._write({"event": "outcome", **run_document(run)})
 
 
 KIND_NAMES: Mapping[type, str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}

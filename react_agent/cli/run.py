@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from react_agent.agent import Agent, Sight, outcome
 from react_agent.cli.masked import Masked
-from react_agent.config import Settings
-from react_agent.errors import EndpointTimeout
+from react_agent.config import Settings, wrong
+from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
 from react_agent.types import Endpoint, Outcome, Part, StreamItem, Transcript, Turn, Usage
 
@@ -36,14 +36,20 @@ class Run:
         return Usage(*(_sum(self.turns, name) for name in ("prompt", "cached", "completion")))
 
 
-class Display(Protocol):
-    """Something that shows a run while it goes on."""
+class Display:
+    """Something that shows a run; by itself it shows nothing."""
 
-    def step(self, number: int) -> None: ...
+    def step(self, number: int) -> None:
+        """The model is about to be asked."""
 
-    def seen(self, sight: Sight) -> None: ...
+    def seen(self, sight: Sight) -> None:
+        """Something happened within a turn."""
 
-    def turn(self, number: int, turn: Turn) -> None: ...
+    def turn(self, number: int, turn: Turn) -> None:
+        """A turn is over, and saved."""
+
+    def end(self, run: Run) -> None:
+        """The run is over, and saved."""
 
 
 class Heard:
@@ -79,41 +85,35 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
     """
     heard = Heard(agent.endpoint)
     agent = replace(agent, endpoint=heard)
-    recorder = _recorder(agent, question, settings)
-    turns: list[Turn] = []
     began = time.monotonic()
-    ended: Outcome | None = None
+    turns: list[Turn] = []
     error: Exception | None = None
-    try:
-        for turn in _turns(agent, question, displays, settings.secrets, began):
-            parts = agent.prompt.render(question, agent.toolbox.specs, turns)
-            turns.append(turn)
-            heard.text = ""
-            if recorder:
-                recorder.turn(turn, prompt_hash(parts, settings.secrets))
-            for display in displays:
-                display.turn(len(turns), turn)
-        ended = outcome(turns, agent.max_steps) or _out_of_time(agent.seconds)
-    except KeyboardInterrupt:
-        ended = Outcome("interrupted", detail=heard.text)
-    except EndpointTimeout as timeout:
-        error = timeout
-        ended = _out_of_time(agent.seconds) if _is_late(agent, began) else None
-    except Exception as problem:
-        error = problem
-    ended = ended or Outcome("error", detail=str(error))
-    if recorder:
-        with recorder:
-            recorder.outcome(ended)
+    with _recorder(agent, question, settings) as recorder:
+        try:
+            for turn in _turns(agent, question, displays, settings.secrets, began):
+                prompt = agent.prompt.render(question, agent.toolbox.specs, turns)
+                turns.append(turn)
+                heard.text = ""
+                recorder.turn(turn, prompt_hash(prompt, settings.secrets))
+                for display in displays:
+                    display.turn(len(turns), turn)
+            ended = outcome(turns, agent.max_steps) or _out_of_time(agent)
+        except KeyboardInterrupt:
+            ended = Outcome("interrupted", detail=heard.text)
+        except Exception as problem:
+            late = isinstance(problem, EndpointTimeout) and _is_late(agent, began)
+            ended = _out_of_time(agent) if late else Outcome("error", detail=str(problem))
+            error = None if late else problem
+        recorder.outcome(ended)
     return Run(
         question,
         f"{heard.kind}:{heard.model}",
         tuple(turns),
         ended,
         time.monotonic() - began,
-        recorder.path if recorder and not recorder.failed else None,
-        recorder.failed if recorder else "",
-        error if ended.reason == "error" else None,
+        recorder.path if isinstance(recorder, Recorder) and not recorder.failed else None,
+        recorder.failed,
+        error,
     )
 
 
@@ -139,13 +139,25 @@ def _is_late(agent: Agent, began: float) -> bool:
     return agent.seconds is not None and time.monotonic() >= began + agent.seconds
 
 
-def _out_of_time(seconds: float | None) -> Outcome:
-    return Outcome("deadline", detail=f"no answer within {seconds:g} s")
+def _out_of_time(agent: Agent) -> Outcome:
+    return Outcome("deadline", detail=f"no answer within {agent.seconds:g} s")
 
 
-def _recorder(agent: Agent, question: str, settings: Settings) -> Recorder | None:
+class _Unsaved:
+    """Stands in for a recorder where nothing is to be saved."""
+
+    failed = ""
+
+    def turn(self, turn: Turn, prompt_hash: str) -> None: ...
+
+    def outcome(self, outcome: Outcome) -> None: ...
+
+
+@contextmanager
+def _recorder(agent: Agent, question: str, settings: Settings) -> Iterator[Recorder | _Unsaved]:
     if settings.save is False:
-        return None
+        yield _Unsaved()
+        return
     specs = agent.toolbox.specs
     head = Transcript(
         question=question,
@@ -157,10 +169,19 @@ def _recorder(agent: Agent, question: str, settings: Settings) -> Recorder | Non
             "limits": {"max_steps": agent.max_steps, "seconds": agent.seconds},
         },
     )
+    with _opened(settings, head) as recorder:
+        yield recorder
+
+
+def _opened(settings: Settings, head: Transcript) -> Recorder:
+    """`.yaml` names a file, everything else a folder. Raises `ConfigError`."""
     place = Path(settings.save) if isinstance(settings.save, str) else runs_folder()
-    if place.suffix.lower() in {".yaml", ".yml"} and not place.is_dir():
-        return Recorder(place, head, secrets=settings.secrets)
-    return Recorder.start(place, head, secrets=settings.secrets)
+    try:
+        if place.suffix.lower() in {".yaml", ".yml"} and not place.is_dir():
+            return Recorder(place, head, secrets=settings.secrets)
+        return Recorder.start(place, head, secrets=settings.secrets)
+    except TranscriptError as error:
+        raise wrong(f"--save: {error}") from error
 
 
 def _sum(turns: Sequence[Turn], name: str) -> int | None:

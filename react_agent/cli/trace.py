@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from react_agent.agent import Sight
-from react_agent.cli.run import Run
+from react_agent.cli.run import Display, Run
 from react_agent.cli.screen import Screen
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, Step
@@ -28,7 +28,7 @@ SIGNS: Mapping[str, tuple[str, dict[str, Any]]] = {
 """Kind of observation → the sign before each of its lines, and its colour. Text of the model has neither."""
 
 
-class Trace:
+class Trace(Display):
     """Thoughts as they come, calls, and what came back."""
 
     def __init__(self, screen: Screen, *, verbose: bool = False, stream: bool = True) -> None:
@@ -84,7 +84,7 @@ class Trace:
             self._screen.line(f"{sign} … {len(lines) - len(shown)} more lines (-v shows all)", dim=True)
 
 
-class Answer:
+class Answer(Display):
     """The answer on standard output, and nothing else: whole at the end, or on a terminal as it comes."""
 
     def __init__(self, screen: Screen, *, stream: bool) -> None:
@@ -102,12 +102,12 @@ class Answer:
             self._shown += sight.text
             self._screen.piece(sight.text)
 
-    def turn(self, number: int, turn: Turn) -> None:
-        pass
-
-    def whole(self, answer: str) -> None:
+    def end(self, run: Run) -> None:
         """The rest of the answer, or all of it if something else was shown so far."""
-        if self._shown and answer.startswith(self._shown):
+        answer = run.outcome.answer
+        if answer is None:
+            self._screen.end_line()
+        elif self._shown and answer.startswith(self._shown):
             self._screen.piece(answer[len(self._shown) :])
             self._screen.end_line()
         elif not self._shown or self._shown.strip() != answer.strip():
