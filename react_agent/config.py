@@ -90,13 +90,34 @@ def read_settings(
     `folder` is where the project file is looked for first, the current folder if None.
     """
     found: dict[str, Any] = {}
-    for file in filter(None, (user_file(), project_file(folder or Path.cwd()))):
-        found |= read_file(file)
-    found |= from_environment(environment)
+    if user := user_file():
+        found |= read_file(user)
+    project = project_file(folder or Path.cwd())
+    named = read_file(project) if project else {}
+    if "tool_files" in named:
+        raise wrong(f"{project}: a project file cannot have code run.", "Name it yourself: --tools FILE.py")
+    said = from_environment(environment)
     for key, value in (flags or {}).items():
         if value is not None:
-            found[key] = checked(key, value, "the command line")
-    return replace(Settings(), **found)
+            said[key] = checked(key, value, "the command line")
+    settings = replace(Settings(), **found | named | said)
+    if settings.api_key and _is_of_project(named, said):
+        raise wrong(
+            f"{project} names a server, and OPENAI_API_KEY is set: the key is not sent there.",
+            "If you trust it, name the server yourself, with --base-url or -m; else unset the key.",
+        )
+    return settings
+
+
+def _is_of_project(named: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether the server is one that the project file names, which may be anybody's, and not the user."""
+    model = str(said.get("model", named.get("model", "")))
+    if model.partition(":")[0] in ("local", "script"):
+        return False
+    address = model if model.startswith("llamacpp:") and len(model) > len("llamacpp:") else None
+    return ("base_url" in named and "base_url" not in said and not address) or (
+        address is not None and "model" not in said
+    )
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -146,7 +167,13 @@ def read_file(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict):
         raise wrong(f"{path}: expected `key: value` lines.", "For example: max_steps: 5")
-    return {key: checked(key, value, str(path)) for key, value in content.items()}
+    found = {key: checked(key, value, str(path)) for key, value in content.items()}
+    # A relative path is meant from where it is written.
+    if isinstance(found.get("save"), str):
+        found["save"] = str(path.parent / Path(found["save"]).expanduser())
+    if "tool_files" in found:
+        found["tool_files"] = tuple(str(path.parent / Path(p).expanduser()) for p in found["tool_files"])
+    return found
 
 
 def checked(key: str, value: Any, where: str) -> Any:

@@ -130,7 +130,6 @@ def test_a_wrong_setting_is_named_with_its_file(home: Path, text: str, words: li
         ("temperature: 1e-1", "temperature", 0.1),
         ("save: false", "save", False),
         ("save: true", "save", True),
-        ("save: ./no", "save", "./no"),
     ],
 )
 def test_s68_a_word_means_what_json_would_say(home: Path, text: str, key: str, value: Any) -> None:
@@ -201,6 +200,58 @@ def test_s88_line_ends_of_windows_change_nothing(home: Path) -> None:
     path = home / "crlf.yaml"
     path.write_bytes(b"model: openai:m\r\ntools:\r\n- calculator\r\n")
     assert read_file(path) == {"model": "openai:m", "tools": ("calculator",)}
+
+
+def test_paths_in_a_file_are_meant_from_there(home: Path) -> None:
+    found = read_file(user(home, "save: ./no\ntool_files: [mine.py, /a/b.py]\n"))
+    folder = home / "config" / "react-agent"
+    assert found == {"save": str(folder / "no"), "tool_files": (str(folder / "mine.py"), "/a/b.py")}
+
+
+def test_a_project_file_cannot_have_code_run(home: Path) -> None:
+    path = write(home / ".react.yaml", "tool_files: [evil.py]\n")
+    with pytest.raises(ConfigError) as caught:
+        read_settings(folder=home, environment=EMPTY)
+    assert str(path) in message(caught.value)
+    assert "--tools FILE.py" in message(caught.value)
+
+
+KEY = {"OPENAI_API_KEY": "sk-very-secret"}
+
+
+@pytest.mark.parametrize(
+    ("project", "more"),
+    [
+        ("base_url: http://evil\nmodel: openai:m", {}),
+        ("base_url: http://evil", {"REACT_MODEL": "m"}),
+        ("model: llamacpp:http://evil", {}),
+        ("model: llamacpp:http://evil", {"OPENAI_BASE_URL": "http://mine"}),
+        ("base_url: http://evil", {"REACT_MODEL": "llamacpp:"}),
+    ],
+)
+def test_s69_a_key_is_not_sent_where_a_project_file_says(
+    home: Path, project: str, more: dict[str, str]
+) -> None:
+    write(home / ".react.yaml", project + "\n")
+    with pytest.raises(ConfigError, match="the key is not sent there"):
+        read_settings(folder=home, environment=KEY | more)
+    assert read_settings(folder=home, environment=more).api_key is None
+
+
+@pytest.mark.parametrize(
+    ("project", "more"),
+    [
+        ("base_url: http://course\nmodel: openai:m", {"OPENAI_BASE_URL": "http://course"}),
+        ("model: llamacpp:http://course", {"REACT_MODEL": "llamacpp:http://course"}),
+        ("base_url: http://course", {"REACT_MODEL": "local:gemma-3-270m"}),
+        ("base_url: http://course", {"REACT_MODEL": "llamacpp:http://mine"}),
+        ("model: openai:m", {}),
+        ("seed: 1", {}),
+    ],
+)
+def test_a_key_is_sent_where_the_user_says(home: Path, project: str, more: dict[str, str]) -> None:
+    write(home / ".react.yaml", project + "\n")
+    assert read_settings(folder=home, environment=KEY | more).api_key == "sk-very-secret"
 
 
 def test_an_empty_file_sets_nothing(home: Path) -> None:

@@ -31,7 +31,7 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_models(json: bool) -> None:
-    """All models of the catalogue; `*` is the default."""
+    """List the models of the catalogue; `*` is the default."""
     from react_agent.cli.exits import as_json
     from react_agent.cli.screen import Screen
     from react_agent.models import catalogue, model_path
@@ -60,7 +60,7 @@ def list_models(json: bool) -> None:
         out.line(f"{mark} {model.name:{width}}  {size}  {here:8}  {model.licence:12}  {model.about}")
 
 
-@command.command()
+@command.command(short_help="Fetch a model.")
 @click.argument("name", required=False)
 def pull(name: str | None) -> None:
     """Fetch the model NAME, or the default one, and print where its file is."""
@@ -70,7 +70,7 @@ def pull(name: str | None) -> None:
     Screen.out().line(str(fetch(name or default_model().name, Screen.err())))
 
 
-@command.command()
+@command.command(short_help="Print where the file of a model is.")
 @click.argument("name", required=False)
 @click.pass_context
 def path(ctx: click.Context, name: str | None) -> None:
@@ -86,7 +86,7 @@ def path(ctx: click.Context, name: str | None) -> None:
     Screen.out().line(str(found))
 
 
-@command.command("remove")
+@command.command("remove", short_help="Delete the file of a model.")
 @click.argument("name")
 def remove_model(name: str) -> None:
     """Delete the file of the model NAME."""

@@ -25,7 +25,7 @@ def command() -> None:
 @files
 @json_option
 def list_tools(tools: Sequence[str], json: bool) -> None:
-    """All built-in tools, and those of the files."""
+    """List the built-in tools, and those of the files."""
     from react_agent.cli.exits import as_json
     from react_agent.cli.screen import Screen
 
@@ -47,11 +47,11 @@ def list_tools(tools: Sequence[str], json: bool) -> None:
         out.line(f"{spec.name:{width}}  {spec.effect:6}  {' '.join(spec.description.split())}")
 
 
-@command.command()
+@command.command(short_help="Show a tool as the model sees it.")
 @click.argument("name")
 @files
 def show(name: str, tools: Sequence[str]) -> None:
-    """The tool NAME as the model sees it, and its JSON Schema."""
+    """Show the tool NAME as the model sees it, and its JSON Schema."""
     from react_agent.cli.screen import Screen
     from react_agent.prompt import Prompt
 
@@ -63,7 +63,7 @@ def show(name: str, tools: Sequence[str]) -> None:
     out.line(jsonlib.dumps(spec.parameters, ensure_ascii=False, indent=2))
 
 
-@command.command()
+@command.command(short_help="Call a tool.")
 @click.argument("name")
 @click.argument("given", metavar="INPUT", default="{}")
 @files
