@@ -135,10 +135,11 @@ def load(endpoint: Endpoint, err: Screen) -> None:
     Loading is one call that no Python code can break off, signal handlers neither: meanwhile Ctrl-C ends the
     process at once, as it ends any other program.
     """
+    if endpoint.kind != "local":
+        return
     from react_agent.endpoints.embedded import Embedded
 
-    if not isinstance(endpoint, Embedded):
-        return
+    assert isinstance(endpoint, Embedded)
     if err.terminal:
         err.line(f"Loading {endpoint.model} …", dim=True)
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
