@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -20,6 +20,8 @@ TOLD_AT, STOPPED_AT = 3, 4
 Sight: TypeAlias = Piece | Step | Observation
 """What can be watched while a turn goes on: text as it is certain, the step read, each observation."""
 
+Watch: TypeAlias = Callable[[Sight], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Agent:
@@ -34,7 +36,7 @@ class Agent:
     max_steps: int = 8
     seconds: float | None = None
 
-    def run(self, question: str, watch: Callable[[Sight], None] = lambda _: None) -> Iterator[Turn]:
+    def run(self, question: str, watch: Watch = lambda _: None) -> Generator[Turn, None, None]:
         """One turn at a time until a turn needs no reply; `outcome` then says why it ended."""
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         turns: list[Turn] = []
@@ -49,7 +51,7 @@ class Agent:
         self,
         question: str,
         turns: Sequence[Turn],
-        watch: Callable[[Sight], None],
+        watch: Watch,
         deadline: float | None = None,
     ) -> tuple[Completion, Step]:
         """Ask for one reply and read it as it comes; hang up as soon as what follows cannot matter."""
@@ -74,9 +76,7 @@ class Agent:
         watch(step)
         return completion, step
 
-    def observe(
-        self, step: Step, turns: Sequence[Turn], watch: Callable[[Sight], None]
-    ) -> tuple[Observation, ...]:
+    def observe(self, step: Step, turns: Sequence[Turn], watch: Watch) -> tuple[Observation, ...]:
         """What is written back: results of the tools, or a complaint; with a word of warning where due."""
         left = self.max_steps - len(turns) - 1
         if isinstance(step, FinalAnswer) or left < 0:
@@ -118,7 +118,7 @@ def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:
 
 
 def repeats(turns: Sequence[Turn]) -> int:
-    """How often the last turn's call was made with the same result, counting itself. Thoughts do not count."""
+    """How often the last turn's call gave the same result, counting itself. Thoughts do not count."""
     last = _mark(turns[-1])
     return sum(_mark(turn) == last for turn in turns)
 

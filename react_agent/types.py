@@ -5,7 +5,7 @@ The nouns of reading a reply (`Action`, `Act`, `FinalAnswer`, `Malformed`, …) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -119,15 +119,16 @@ class Sampling:
     top_p: float | None = None
 
 
-StreamItem: TypeAlias = str | Usage | Completion
+Stream: TypeAlias = Generator[str | Usage | Completion, None, None]
+"""One reply as it comes: pieces of text, a `Usage` whenever one is learnt, and a `Completion` last.
+Closing it closes the connection."""
 
 
 class Endpoint(Protocol):
     """Something that completes text.
 
-    `complete` yields pieces of text as they come, may yield a `Usage` whenever it learns one, and yields a
-    `Completion` last. Closing the iterator closes the connection. `deadline` is a `time.monotonic()` moment
-    that bounds the whole call with its retries. Raises `EndpointError`.
+    `deadline` is a `time.monotonic()` moment that bounds the whole call with its retries. Raises
+    `EndpointError`.
     """
 
     kind: str
@@ -135,7 +136,7 @@ class Endpoint(Protocol):
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]: ...
+    ) -> Stream: ...
 
     def describe(self) -> Mapping[str, Any]:
         """Kind, model, address without credentials and sampling settings, for the transcript."""

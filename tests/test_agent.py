@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -14,7 +14,7 @@ from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, FinalAnswer, Malformed
 from react_agent.prompt import Prompt
 from react_agent.tools import Toolbox, tool
-from react_agent.types import Completion, Outcome, Part, StreamItem, Turn, Usage
+from react_agent.types import Completion, Outcome, Part, Stream, Turn, Usage
 
 PROMPT = Prompt.load("react")
 
@@ -63,7 +63,7 @@ def test_the_observation_is_in_the_next_prompt() -> None:
     class Remembering(Scripted):
         def complete(
             self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-        ) -> Iterator[StreamItem]:
+        ) -> Stream:
             seen.append("".join(part.text for part in parts))
             return super().complete(parts, stop=stop, deadline=deadline)
 
@@ -87,7 +87,7 @@ class Stopless(Scripted):
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]:
+    ) -> Stream:
         self.read = ""
         for item in super().complete(parts, deadline=deadline):
             if isinstance(item, str):
@@ -189,7 +189,7 @@ def test_usage_told_before_the_stream_was_cut_is_kept() -> None:
     class Counting(Scripted):
         def complete(
             self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-        ) -> Iterator[StreamItem]:
+        ) -> Stream:
             yield Usage(prompt=10)
             yield act(1)
             yield Usage(prompt=10, completion=9)
@@ -214,7 +214,7 @@ def test_the_deadline_of_a_run_is_given_to_the_endpoint() -> None:
     class Clocked(Scripted):
         def complete(
             self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-        ) -> Iterator[StreamItem]:
+        ) -> Stream:
             seen.append(deadline)
             return super().complete(parts, stop=stop, deadline=deadline)
 

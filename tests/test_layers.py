@@ -83,7 +83,7 @@ def test_a_module_imports_from_lower_layers_only(path: Path) -> None:
         if top != "react_agent" or own == "__main__":
             continue
         other = rest.split(".")[0]
-        if other in {own, "__version__"} or own == "__init__":
+        if other in {own, "", "__version__"} or own == "__init__":
             continue
         assert LAYERS[other] < LAYERS[own], (
             f"{path} (layer {LAYERS[own]}) imports {name} (layer {LAYERS[other]})"

@@ -47,7 +47,7 @@ def _caught(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> t
         thread = threading.Thread(target=listener.handle_request, daemon=True)
         thread.start()
         asked = endpoint(replace(_named(settings, here), api_key=None))
-        with suppress(EndpointError), closing(asked.complete(parts, stop=stop)) as stream:  # type: ignore[type-var]
+        with suppress(EndpointError), closing(asked.complete(parts, stop=stop)) as stream:
             next(stream)
         thread.join()
     path, body = caught[0]

@@ -14,7 +14,7 @@ from react_agent.cli.masked import Masked
 from react_agent.config import Settings, wrong
 from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
-from react_agent.types import Endpoint, Outcome, Part, StreamItem, Transcript, Turn, Usage
+from react_agent.types import Endpoint, Outcome, Part, Stream, Transcript, Turn, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class Heard:
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]:
+    ) -> Stream:
         self.text = ""
         stream = self._endpoint.complete(parts, stop=stop, deadline=deadline)
-        with closing(stream):  # type: ignore[type-var]
+        with closing(stream):
             for item in stream:
                 if isinstance(item, str):
                     self.text += item
@@ -127,7 +127,7 @@ def _turns(
             display.seen(sight)
 
     turns: list[Turn] = []
-    with closing(agent.run(question, Masked(show, secrets).seen)) as running:  # type: ignore[type-var]
+    with closing(agent.run(question, Masked(show, secrets).seen)) as running:
         while outcome(turns, agent.max_steps) is None and not _is_late(agent, began):
             for display in displays:
                 display.step(len(turns) + 1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from react_agent.endpoints.formats import find_format
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.types import Part, Sampling, StreamItem
+from react_agent.types import Part, Sampling, Stream
 
 
 class Embedded:
@@ -53,7 +53,7 @@ class Embedded:
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]:
+    ) -> Stream:
         yield from self.served().complete(parts, stop=stop, deadline=deadline)
 
     def served(self) -> LlamaCpp:

@@ -3,7 +3,7 @@ and how many prompt tokens came from the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import PureWindowsPath
@@ -16,7 +16,7 @@ from react_agent.endpoints.formats import FORMATS, detect, find_format, flatten
 from react_agent.endpoints.reply import Event, as_count, as_text, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError
-from react_agent.types import Part, Sampling, StreamItem, Usage
+from react_agent.types import Part, Sampling, Stream, Usage
 
 FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
@@ -50,7 +50,7 @@ class LlamaCpp:
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]:
+    ) -> Stream:
         format = self._chosen_format(deadline)
         stop = usable((*stop, *FORMATS[format].stop))
         address = self._address("/completion")

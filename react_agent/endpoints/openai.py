@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from react_agent.endpoints.formats import find_format, flatten
 from react_agent.endpoints.reply import Event, as_count, as_text, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError
-from react_agent.types import Part, Sampling, StreamItem, Usage
+from react_agent.types import Part, Sampling, Stream, Usage
 
 OPTIONAL = ("stop", "stream_options", "seed", "top_p")
 """Fields that some servers refuse with a 400 naming them; each is then left out, once."""
@@ -50,7 +50,7 @@ class OpenAICompletions:
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]:
+    ) -> Stream:
         stop = usable((*stop, *self._format.stop))
         body = self._body(flatten(parts, self._format_name), stop)
         while True:

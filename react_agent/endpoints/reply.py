@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from react_agent.endpoints.attempt import Address
 from react_agent.endpoints.failure import SNIPPET, shown
 from react_agent.endpoints.stop import StopCut
 from react_agent.errors import EndpointError
-from react_agent.types import Completion, StreamItem, Usage
+from react_agent.types import Completion, Stream, Usage
 
 HALF = re.compile("[\ud800-\udbff]\\Z|\ufffd{1,3}\\Z")
 """What may be half a character: a lone surrogate, or the mark for bytes that are no character."""
@@ -66,7 +66,7 @@ def assemble(
     *,
     stop: Sequence[str],
     address: Address,
-) -> Iterator[StreamItem]:
+) -> Stream:
     """Yield text cut at `stop`, each new `Usage`, and the `Completion`.
 
     Raises `EndpointError` for a stream that ends without an end mark: half a reply is none.

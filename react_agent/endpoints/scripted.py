@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from react_agent.endpoints.stop import StopCut
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.types import Completion, Part, StreamItem, Usage
+from react_agent.types import Completion, Part, Stream, Usage
 
 
 class Scripted:
@@ -48,7 +48,7 @@ class Scripted:
 
     def complete(
         self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
-    ) -> Iterator[StreamItem]:
+    ) -> Stream:
         if self.used >= len(self._replies):
             raise EndpointError(
                 f"The script {self.model} has no reply left: all {len(self._replies)} were used. "
