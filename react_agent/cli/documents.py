@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from react_agent.agent import Sight
 from react_agent.cli.exits import exit_code, failure_of_run
 from react_agent.cli.run import Display, Run
 from react_agent.cli.trace import FORGED
@@ -108,16 +107,18 @@ class Events(Display):
     def step(self, number: int) -> None:
         self._write({"event": "step", "step": number})
 
-    def seen(self, sight: Sight) -> None:
+    def seen(self, sight: Piece | Observation) -> None:
         if isinstance(sight, Piece):
             self._write({"event": sight.kind, "text": sight.text})
-        elif isinstance(sight, Observation):
+        else:
             self._write({"event": "observation", **observation_document(sight)})
-        elif isinstance(sight, Act):
-            for action in sight.actions:
+
+    def read(self, step: Step, text: str) -> None:
+        if isinstance(step, Act):
+            for action in step.actions:
                 self._write({"event": "call", "tool": action.tool, "arguments": action.arguments})
-        elif isinstance(sight, Malformed):
-            self._write({"event": "malformed", "code": sight.code, "facts": dict(sight.facts)})
+        elif isinstance(step, Malformed):
+            self._write({"event": "malformed", "code": step.code, "facts": dict(step.facts)})
 
     def turn(self, number: int, turn: Turn) -> None:
         self._write({"event": "turn", **turn_document(number, turn)})

@@ -13,8 +13,10 @@ from react_agent.agent import Agent, Sight, outcome
 from react_agent.cli.masked import Masked
 from react_agent.config import Settings, wrong
 from react_agent.errors import EndpointTimeout, TranscriptError
+from react_agent.parsers import Piece
+from react_agent.parsers.step import Step
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
-from react_agent.types import Endpoint, Outcome, Part, Stream, Transcript, Turn, Usage
+from react_agent.types import Endpoint, Observation, Outcome, Part, Stream, Transcript, Turn, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,11 @@ class Display:
     def step(self, number: int) -> None:
         """The model is about to be asked."""
 
-    def seen(self, sight: Sight) -> None:
-        """Something happened within a turn."""
+    def seen(self, sight: Piece | Observation) -> None:
+        """A piece of the reply, or what is written back."""
+
+    def read(self, step: Step, text: str) -> None:
+        """The reply has ended, and this is what `text` means."""
 
     def turn(self, number: int, turn: Turn) -> None:
         """A turn is over, and saved."""
@@ -53,10 +58,11 @@ class Display:
 
 
 class Heard:
-    """An endpoint, and the text of the reply that it is giving just now."""
+    """An endpoint, the text of the reply that it is giving just now, and the time since the run began."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.text = ""
+        self.began = time.monotonic()
         self.kind = endpoint.kind
         self._described = endpoint.describe()
         self.model = str(self._described.get("model", ""))
@@ -73,6 +79,10 @@ class Heard:
                     self.text += item
                 yield item
 
+    def is_late(self, seconds: float | None) -> bool:
+        """Whether the time of the run is over."""
+        return seconds is not None and time.monotonic() >= self.began + seconds
+
     def describe(self) -> Mapping[str, Any]:
         return self._described
 
@@ -85,12 +95,11 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
     """
     heard = Heard(agent.endpoint)
     agent = replace(agent, endpoint=heard)
-    began = time.monotonic()
     turns: list[Turn] = []
     error: Exception | None = None
     with _recorder(agent, question, settings) as recorder:
         try:
-            for turn in _turns(agent, question, displays, settings.secrets, began):
+            for turn in _turns(agent, question, heard, displays, settings.secrets):
                 prompt = agent.prompt.render(question, agent.toolbox.specs, turns)
                 turns.append(turn)
                 heard.text = ""
@@ -101,7 +110,7 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
         except KeyboardInterrupt:
             ended = Outcome("interrupted", detail=heard.text)
         except Exception as problem:
-            late = isinstance(problem, EndpointTimeout) and _is_late(agent, began)
+            late = isinstance(problem, EndpointTimeout) and heard.is_late(agent.seconds)
             ended = _out_of_time(agent) if late else Outcome("error", detail=str(problem))
             error = None if late else problem
         recorder.outcome(ended)
@@ -110,7 +119,7 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
         f"{heard.kind}:{heard.model}",
         tuple(turns),
         ended,
-        time.monotonic() - began,
+        time.monotonic() - heard.began,
         recorder.path if isinstance(recorder, Recorder) and not recorder.failed else None,
         recorder.failed,
         error,
@@ -118,25 +127,24 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
 
 
 def _turns(
-    agent: Agent, question: str, displays: Sequence[Display], secrets: Sequence[str], began: float
+    agent: Agent, question: str, heard: Heard, displays: Sequence[Display], secrets: Sequence[str]
 ) -> Iterator[Turn]:
     """The agent's turns, each announced before the model is asked, until the last or the end of the time."""
 
     def show(sight: Sight) -> None:
         for display in displays:
-            display.seen(sight)
+            if isinstance(sight, Piece | Observation):
+                display.seen(sight)
+            else:
+                display.read(sight, heard.text)
 
     turns: list[Turn] = []
-    with closing(agent.run(question, Masked(show, secrets).seen)) as running:
-        while outcome(turns, agent.max_steps) is None and not _is_late(agent, began):
+    with closing(agent.run(question, Masked(show, secrets).seen)) as running:  # type: ignore[type-var]
+        while outcome(turns, agent.max_steps) is None and not heard.is_late(agent.seconds):
             for display in displays:
                 display.step(len(turns) + 1)
             turns.append(next(running))
             yield turns[-1]
-
-
-def _is_late(agent: Agent, began: float) -> bool:
-    return agent.seconds is not None and time.monotonic() >= began + agent.seconds
 
 
 def _out_of_time(agent: Agent) -> Outcome:

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from react_agent.agent import Sight
 from react_agent.cli.run import Display, Run
 from react_agent.cli.screen import Screen
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, Step
-from react_agent.types import Observation, Turn
+from react_agent.types import Observation
 
 FORGED = "invented_observation"
 """The repair that cuts what the model wrote in the name of a tool."""
@@ -41,26 +40,15 @@ class Trace(Display):
         self._streamed = False
         self._screen.line(f"Step {number}", bold=True)
 
-    def seen(self, sight: Sight) -> None:
-        if isinstance(sight, Piece):
-            text = sight.text if self._streamed else sight.text.lstrip()
-            if sight.kind == "thought" and self._stream and text:
-                self._streamed = True
-                self._screen.piece(text)
-        elif isinstance(sight, Observation):
+    def seen(self, sight: Piece | Observation) -> None:
+        if isinstance(sight, Observation):
             self._observation(sight)
-        else:
-            self._step(sight)
+        elif sight.kind == "thought" and self._stream:
+            text = sight.text if self._streamed else sight.text.lstrip()
+            self._streamed = self._streamed or bool(text)
+            self._screen.piece(text)
 
-    def turn(self, number: int, turn: Turn) -> None:
-        """What the model invented is shown where the whole reply is known, crossed out."""
-        forged = [repair for repair in turn.step.repairs if repair.kind == FORGED]
-        for repair in forged:
-            self._screen.struck(turn.completion.text[repair.span.start : repair.span.end])
-        if forged:
-            self._screen.line(f"{_count(len(forged), 'invented observation')} cut", fg="yellow")
-
-    def _step(self, step: Step) -> None:
+    def read(self, step: Step, text: str) -> None:
         self._screen.end_line()
         if not self._streamed and step.thought:
             self._screen.line(step.thought)
@@ -72,6 +60,11 @@ class Trace(Display):
             for action in step.actions:
                 arguments = json.dumps(action.arguments, ensure_ascii=False)
                 self._screen.line(f"{action.tool} {arguments}", fg="cyan", bold=True)
+        forged = [repair.span for repair in step.repairs if repair.kind == FORGED]
+        for span in forged:
+            self._screen.struck(text[span.start : span.end])
+        if forged:
+            self._screen.line(f"{_count(len(forged), 'invented observation')} cut", fg="yellow")
 
     def _observation(self, observation: Observation) -> None:
         sign, style = SIGNS[observation.kind]
@@ -97,7 +90,7 @@ class Answer(Display):
             self._screen.end_line()
         self._shown = ""
 
-    def seen(self, sight: Sight) -> None:
+    def seen(self, sight: Piece | Observation) -> None:
         if self._stream and isinstance(sight, Piece) and sight.kind == "answer":
             self._shown += sight.text
             self._screen.piece(sight.text)
