@@ -1,0 +1,331 @@
+"""From the parts of a step to actions: a name and an input, in whatever form, become a tool and its arguments.
+
+Every function here raises `Fault` for what cannot become a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from . import action_line, inputs, jsonish, written
+from .blocks import Block
+from .envelopes import Called, called, shown
+from .faults import Fault, Unreadable
+from .names import is_answer, known, unknown
+from .native import Item, Region
+from .schema import Note
+from .step import Action, Span, Tools
+from .tolerant import Tolerant
+
+CLOSERS = re.compile(r"(?:\s*(?:</[\w:\-]+>|<\|/?\w*(?:end|call)\w*\|>))+\s*\Z")
+_CALL_NAME = re.compile(r"[\s,;]*([^\W\d][\w.\-]*)\s*\(")
+_OBJECT = re.compile(r"""[{｛]\s*(?:["'“`}｝]|\\"|[\w ]+[:：]|\Z)""")
+
+
+class Answer(NamedTuple):
+    """A final answer that was written as an action."""
+
+    text: str
+
+
+class Written(NamedTuple):
+    """The input of an action as it was written: its text, and what was open where that ended."""
+
+    text: str
+    cut: str = ""
+
+
+def labelled(
+    whole: str, block: Block, given: list[Block], tools: Tools, note: Note, span: Span
+) -> list[Action] | Answer:
+    """The calls of an action and of the inputs that stand under it."""
+    if block.name == "?" and block.payloads:
+        return _whole_step(whole, block, tools, note, span)
+    name = block.name.strip("*\r ")
+    texts = [text for part in given for text in written_inputs(whole, part, tools, note)]
+    if is_answer(name, tools):
+        return _answer(whole, block, texts, tools, note)
+    if block.payloads:
+        tool = known(name, tools, note)
+        if tool is not None and not _is_remark(whole, block, texts):
+            return _inline(whole, block, tool, tools, note, span)
+    line = action_line.read_line(name, tools, note)
+    if line.named is not None:
+        return [
+            Action(line.tool, a, span) for a in inputs.from_call([], line.named, line.tool, tools, note, name)
+        ]
+    if not texts and line.text is not None:
+        note("inline_input")
+        texts = [Written(line.text)]
+    return arguments_of(line.tool, texts, tools, note, span)
+
+
+def arguments_of(tool: str, texts: list[Written], tools: Tools, note: Note, span: Span) -> list[Action]:
+    """One action for each set of arguments in the inputs."""
+    if not any(text.text.strip() for text in texts) and tools[tool].get("required"):
+        raise inputs.missing_input(tool, tools[tool])
+    if not texts:
+        return [Action(tool, {}, span)]
+    found = []
+    for text in texts:
+        if action_line.is_echo(text.text):
+            raise Fault("TEMPLATE_ECHO")
+        call = _CALL_NAME.match(text.text)
+        if call and known(call[1], tools, _ignore) == tool and text.text.rstrip().endswith(")"):
+            found += [action.arguments for action in functions(text.text, tools, note, span)]
+        else:
+            found += inputs.from_text(text.text, tool, tools, note, text.cut)
+    return [Action(tool, arguments, span) for arguments in found]
+
+
+def written_inputs(whole: str, block: Block, tools: Tools, note: Note) -> list[Written]:
+    """The texts of one input block: its payloads, or all of it if it is plain text."""
+    if block.form == "text" or not block.payloads or _is_text_in_brackets(whole, block):
+        text = CLOSERS.sub("", whole[block.begin : block.end])
+        return [Written(text.strip())]
+    if block.tail:
+        note("dropped_tail")
+    return [
+        Written(
+            whole[part.start : part.end],
+            "too_deep" if part.deep else part.cut if block.form != "fence" else "",
+        )
+        for part in block.payloads
+    ]
+
+
+def native(whole: str, region: Region, tools: Tools, note: Note) -> list[Action]:
+    """The calls of a native region."""
+    return [action for item in region.items for action in _item(whole, item, tools, note)]
+
+
+def objects(value: Any, source: str, tools: Tools, note: Note, span: Span) -> list[Action]:
+    """The calls in a decoded object or list; none if it holds no call."""
+    try:
+        calls = called(value)
+    except Unreadable as problem:
+        raise inputs.bad_input("", problem.problem, problem.position, source) from None
+    return [action for call in calls or () for action in called_actions(call, source, tools, note, span)]
+
+
+def functions(text: str, tools: Tools, note: Note, span: Span) -> list[Action]:
+    """The calls in text like `[weather(city="Oslo"), now()]`."""
+    body, pos, found = text.strip(), 0, list[Action]()
+    pos = 1 if body.startswith(("[", "［")) else 0
+    while call := _CALL_NAME.match(body, pos):
+        tool = known(call[1], tools, note)
+        if tool is None:
+            raise unknown(call[1], tools)
+        reader = Tolerant(body, frozenset(tools[tool].get("properties", {})), call.end())
+        arguments = _read_call(reader, tool, body, note)
+        found += [
+            Action(tool, a, span)
+            for a in inputs.from_call(*arguments, tool, tools, note, body[call.end() - 1 :])
+        ]
+        pos = reader.pos
+    return found
+
+
+def _read_call(reader: Tolerant, tool: str, text: str, note: Note) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        values, named = reader.arguments()
+    except Unreadable as problem:
+        raise inputs.bad_input(tool, problem.problem, problem.position, text) from None
+    for mend in reader.mends:
+        note(mend.kind)
+        if mend.kind == "missing_brackets":
+            raise Fault("TRUNCATED", tool=tool)
+    return values, named
+
+
+def _whole_step(whole: str, block: Block, tools: Tools, note: Note, span: Span) -> list[Action] | Answer:
+    """A whole step, or code, where the name of the action is due."""
+    payload = block.payloads[0]
+    text = whole[payload.start : payload.end].strip()
+    if block.form == "fence":
+        tool = known(text, tools, note)
+        if tool is None:
+            raise unknown(text.split("\n")[0], tools)
+        return arguments_of(tool, [], tools, note, span)
+    if _CALL_NAME.match(text, 1):
+        return functions(text, tools, note, span)
+    value = read_value(text, "", payload.cut, note)
+    calls = _called_in(value, text)
+    if len(calls or ()) == 1 and calls and is_answer(calls[0].name, tools):
+        return Answer(shown(calls[0].input))
+    if not calls:
+        raise unknown(text, tools)
+    return [action for call in calls for action in called_actions(call, text, tools, note, span)]
+
+
+def read_value(text: str, tool: str, cut: str, note: Note) -> Any:
+    """Decode the JSON of a call. A text that was cut inside a string, or in a way that loses a value, is no call."""
+    try:
+        if cut == "string":
+            raise Fault("TRUNCATED", tool=tool)
+        reading = jsonish.read(text)
+    except Unreadable as problem:
+        if cut and problem.problem == "unreadable":
+            raise Fault("TRUNCATED", tool=tool) from None
+        raise inputs.bad_input(tool, problem.problem, problem.position, text) from None
+    for mend in reading.mends:
+        note(mend.kind)
+    return reading.value
+
+
+def _called_in(value: Any, text: str) -> list[Called] | None:
+    try:
+        return called(value)
+    except Unreadable as problem:
+        raise inputs.bad_input("", problem.problem, problem.position, text) from None
+
+
+def called_actions(call: Called, source: str, tools: Tools, note: Note, span: Span) -> Iterable[Action]:
+    tool = known(call.name, tools, note)
+    if tool is None:
+        raise unknown(call.name, tools)
+    if not call.has_input and tools[tool].get("required"):
+        raise inputs.missing_input(tool, tools[tool])
+    found = inputs.from_value(call.input, tool, tools, note, source)
+    return [Action(tool, arguments, span) for arguments in found]
+
+
+def _answer(whole: str, block: Block, texts: list[Written], tools: Tools, note: Note) -> Answer:
+    """The answer that stands as the input of an action named like `Final Answer`."""
+    if texts:
+        text = texts[0].text.strip()
+    elif block.payloads:
+        text = _inside(whole[block.payloads[0].start : block.payloads[0].end])
+    else:
+        text = ""
+    body = written.unquoted(text)
+    if body is not None:
+        return Answer(body)
+    if text[:1] == "{":
+        try:
+            return Answer(shown(jsonish.read(text).value))
+        except Unreadable:
+            return Answer(text)
+    return Answer(text)
+
+
+def _inside(text: str) -> str:
+    """What stands between the first bracket and the last one of its kind."""
+    closer = {"(": ")", "[": "]"}.get(text[:1])
+    if closer is None:
+        return text.strip()
+    end = text.rfind(closer)
+    return text[1 : end if end > 0 else len(text)].strip()
+
+
+def _is_remark(whole: str, block: Block, texts: list[Written]) -> bool:
+    """Whether the brackets behind a name hold a remark and no input: an input stands under it, or it is a phrase."""
+    payload = block.payloads[0]
+    inner = _inside(whole[payload.start : payload.end])
+    if not inner or any(text.text.strip() for text in texts):
+        return True
+    spaced = block.name[-1:].isspace()
+    return bool(
+        spaced and block.form == "call" and re.match(r"[^\W\d]+ [^\W\d]+", inner) and "=" not in inner
+    )
+
+
+def _inline(whole: str, block: Block, tool: str, tools: Tools, note: Note, span: Span) -> list[Action]:
+    """An input in brackets behind the name."""
+    payload = block.payloads[0]
+    text = whole[payload.start : payload.end].strip()
+    note("inline_input")
+    if payload.cut == "string":
+        raise Fault("TRUNCATED", tool=tool)
+    if block.form == "bracket":
+        return arguments_of(tool, [Written(text, payload.cut)], tools, note, span)
+    inner, declared = _inside(text), tools[tool].get("properties", {})
+    if block.form == "square" and payload.cut:
+        raise Fault("TRUNCATED", tool=tool)
+    plain_text = len(declared) == 1 or len(tools[tool].get("required", ())) == 1
+    named = re.match(r"[\s(]*(?:[^\W\d]\w*\s*=(?!=)|\{)", inner)
+    if (block.form == "square" or len(declared) == 1) and plain_text and not named:
+        return arguments_of(tool, [Written(inner)], tools, note, span)
+    reader = Tolerant(inner, frozenset(declared))
+    if payload.cut:
+        raise Fault("TRUNCATED", tool=tool)
+    values, given = _read_inner(reader, tool, inner, note)
+    return [Action(tool, a, span) for a in inputs.from_call(values, given, tool, tools, note, inner)]
+
+
+def _read_inner(reader: Tolerant, tool: str, text: str, note: Note) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        values, given = reader.arguments()
+    except Unreadable as problem:
+        raise inputs.bad_input(tool, problem.problem, problem.position, text) from None
+    for mend in reader.mends:
+        if mend.kind != "missing_brackets":
+            note(mend.kind)
+    return values, given
+
+
+def _is_text_in_brackets(whole: str, block: Block) -> bool:
+    """Whether an input only begins with a bracket and is text: `[a] FROM t`, `{x | x > 2}`."""
+    payload = block.payloads[0]
+    if block.form != "bracket" or payload.deep:
+        return False
+    text = whole[payload.start : payload.end]
+    if text[0] in "{｛":
+        return not _OBJECT.match(text)
+    rest = whole[payload.end : block.end].split("\n", maxsplit=1)[0].strip()
+    return bool(rest) and not rest.startswith(("]", "}", "`", "<"))
+
+
+def _item(whole: str, item: Item, tools: Tools, note: Note) -> list[Action]:
+    payload = item.payload
+    span = Span(payload.start, payload.end)
+    text = whole[payload.start : payload.end]
+    if item.form == "json" and _CALL_NAME.match(text, 1) and text[0] in "[［":
+        if payload.cut:
+            raise Fault("TRUNCATED", tool="")
+        return functions(text, tools, note, span)
+    if not item.names:
+        value = read_value(text, "", payload.cut, note)
+        found = objects(value, text, tools, note, span)
+        if not found:
+            raise unknown("", tools)
+        return found
+    tool = _tool_of(item.names, tools, note)
+    if item.form == "tags":
+        return _tags(whole, item, tool, tools, note, span)
+    if item.form == "call":
+        if payload.cut:
+            raise Fault("TRUNCATED", tool=tool)
+        values, given = _read_inner(
+            Tolerant(_inside(text), frozenset(tools[tool].get("properties", {}))), tool, text, note
+        )
+        return [Action(tool, a, span) for a in inputs.from_call(values, given, tool, tools, note, text)]
+    texts = [Written(text, "too_deep" if payload.deep else payload.cut)] if item.form else []
+    return arguments_of(tool, texts, tools, note, span)
+
+
+def _tool_of(names: tuple[str, ...], tools: Tools, note: Note) -> str:
+    """The tool among the names that stand before a payload."""
+    for name in reversed(names):
+        if (tool := known(name, tools, note)) is not None:
+            return tool
+    raise unknown(names[-1], tools)
+
+
+def _tags(whole: str, item: Item, tool: str, tools: Tools, note: Note, span: Span) -> list[Action]:
+    if item.payload.cut:
+        raise Fault("TRUNCATED", tool=tool)
+    given: dict[str, Any] = {}
+    for value in item.values:
+        if not re.fullmatch(r"[^\W\d][\w.\-]*", value.name):
+            text = whole[item.payload.start : item.payload.end]
+            raise inputs.bad_input(tool, "bad_tag", text.find(value.name), text)
+        given[value.name] = written.value_of(whole[value.start : value.end])
+    found = inputs.from_call([], given, tool, tools, note, whole[item.payload.start : item.payload.end])
+    return [Action(tool, arguments, span) for arguments in found]
+
+
+def _ignore(kind: str) -> None:
+    """A repair that did not happen in the end."""

@@ -1,0 +1,92 @@
+"""JSON, and what models write in place of it: strict first, then a tolerant reading, json-repair last.
+
+Text that is valid JSON is never touched. A value that stood there without quotes is a `Bare`: what it means is
+for the schema to say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from .faults import Unreadable
+from .tolerant import Bare, Mend, Tolerant
+
+REPAIR_LIMIT = 8192
+"""Longer texts are not shown to json-repair, whose time grows with the square of the length."""
+
+REPAIR_BRACKETS = 64
+
+
+class Reading(NamedTuple):
+    """A value, where it ended in the text, and what had to be mended."""
+
+    value: Any
+    end: int
+    mends: tuple[Mend, ...] = ()
+
+
+def read_strict(text: str, pos: int = 0) -> Reading | None:
+    """Read one JSON value at `pos`, or nothing. Raises `Unreadable` for a key that stands there twice.
+
+    >>> read_strict('{"a": 1} tail')
+    Reading(value={'a': 1}, end=8, mends=())
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, pos)
+    except RecursionError:
+        raise Unreadable("too_deep", pos) from None
+    except ValueError:
+        return None
+    return Reading(value, end)
+
+
+def read(text: str, keys: frozenset[str] = frozenset()) -> Reading:
+    """Read the one value that `text` begins with; `keys` are names that may be keys without quotes.
+
+    >>> read("{city: 'Oslo', days: 2,}", frozenset({"city", "days"})).value
+    {'city': 'Oslo', 'days': Bare('2')}
+
+    Raises `Unreadable`.
+    """
+    strict = read_strict(text)
+    if strict is not None:
+        return strict
+    tolerant = Tolerant(text, keys)
+    try:
+        value = tolerant.value()
+    except Unreadable as fault:
+        if fault.problem == "unreadable" and (repaired := _repaired(text)) is not None:
+            return Reading(repaired, len(text), (Mend("json_repair", 0),))
+        raise
+    return Reading(value, tolerant.pos, tuple(tolerant.mends))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs) and any(found[key] != value for key, value in pairs):
+        raise Unreadable("duplicate_key", 0)
+    return found
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=Bare, object_pairs_hook=_object)
+
+
+def _repaired(text: str) -> Any:
+    """What json-repair makes of a short text, unless a letter or a digit was lost on the way."""
+    if len(text) > REPAIR_LIMIT or len(re.findall(r"[{\[]", text)) > REPAIR_BRACKETS:
+        return None
+    import json_repair
+
+    try:
+        value = json_repair.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or _letters(json.dumps(value, ensure_ascii=False)) != _letters(text):
+        return None
+    return value
+
+
+def _letters(text: str) -> list[str]:
+    return re.findall(r"\w", text)

@@ -1,0 +1,164 @@
+"""The labels of the protocol as data, and whether a line begins with one.
+
+A label counts only at the start of a line. `Labels.match` looks at the head of one line, so the time is
+bounded by `HEAD` characters a line whatever the line holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+Words: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The label words of one language: kind → words, a space where words may be joined by ` `, `_`, `-` or nothing.
+
+`late_input` and `late_observation` are labels only directly after an action; `speaker` is a name that is an
+answer only if nothing better follows.
+"""
+
+ENGLISH: Words = {
+    "thought": ("thought", "thoughts", "thinking", "reasoning"),
+    "action": ("action", "tool", "function", "action name", "tool name", "function name", "tool call"),
+    "input": tuple(
+        f"{first} {second}"
+        for first in ("action", "tool", "function")
+        for second in ("input", "inputs", "arguments", "args", "argument", "parameters", "params")
+    ),
+    "late_input": ("input", "inputs", "arguments", "args", "argument", "parameters", "params"),
+    "observation": ("observation", "observations", "tool output", "tool result", "tool response"),
+    "late_observation": ("result", "output"),
+    "answer": ("final answer", "final response", "answer"),
+    "question": ("question", "human", "user"),
+    "speaker": ("ai", "assistant"),
+}
+
+CHINESE: Words = {
+    "thought": ("思考", "思考过程", "想法"),
+    "action": ("行动", "动作", "操作", "工具", "行動", "動作", "工具名称"),
+    "input": (
+        "行动输入",
+        "动作输入",
+        "操作输入",
+        "工具输入",
+        "参数",
+        "行動輸入",
+        "動作輸入",
+        "操作輸入",
+        "工具輸入",
+        "參數",
+    ),
+    "late_input": ("输入", "輸入"),
+    "observation": ("观察", "观察结果", "结果", "觀察", "觀察結果", "結果"),
+    "answer": ("最终答案", "最终回答", "答案", "回答", "最終答案", "最終回答"),
+    "question": ("问题", "用户", "人类", "問題"),
+    "speaker": ("助手",),
+}
+
+HEAD = 160
+"""How many characters of a line are looked at for a label."""
+
+IGNORABLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+"""Characters without width: they do not count in labels and names."""
+
+COLONS = ":：﹕∶"
+
+_NUMBER = r"(?:[\s_]*+[#№(]?+\d{1,4}+\)?+)?+"
+_LEAD = r"(?:\s|[-+•·>→]|\*(?=\s)|\#{1,6}|\d{1,3}[.)](?=\s)|\(\d{1,3}\)|[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)*+"
+_OPEN = r"[*_`【「『\[〔]{0,4}+"
+_CLOSE = r"[*_`】」』\]〕]{0,4}+"
+_TAIL = re.compile(rf"\s*+({_CLOSE})\s*+([{COLONS}]|(?<=[\s*_`])(?:[-–—]{{1,2}}|=>?|->|→)(?=\s))?")
+_FRAME = re.compile(_LEAD + _OPEN)
+_SQUEEZED = re.compile(r"[\s_\-#№()\d]+")
+
+
+class Label(NamedTuple):
+    """A label at the head of a line: its kind, where its content begins, and how sure it is.
+
+    `sign` is what stands between label and content: `:` (any colon), `-` (a dash, an equals sign), `]` (the label
+    is marked, and nothing else) or an empty text (nothing at all). `marks` is what opened around the label and was
+    not closed before the content.
+    """
+
+    kind: str
+    end: int
+    sign: str
+    marks: str
+    text: str
+
+
+class Labels:
+    """The labels of some languages, ready to be matched."""
+
+    def __init__(self, languages: Iterable[Words]) -> None:
+        self.languages = tuple(languages)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each word, in small letters and without separators."""
+        return {
+            _squeeze(word): kind
+            for words in self.languages
+            for kind, spellings in words.items()
+            for word in spellings
+        }
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """One pattern for all labels, long ones first."""
+        spellings = [word for words in self.languages for group in words.values() for word in group]
+        spellings.sort(key=len, reverse=True)
+        first = re.escape("".join({word[0] for word in spellings}))
+        return re.compile(
+            rf"{_LEAD}({_OPEN})\s*+(?=[{first}])({'|'.join(map(_spelled, spellings))}){_NUMBER}(?!\w)",
+            re.IGNORECASE,
+        )
+
+    @cached_property
+    def prefixes(self) -> frozenset[str]:
+        """Every beginning of every label, in small letters and without separators."""
+        return frozenset(word[:end] for word in self.kinds for end in range(len(word) + 1))
+
+    def match(self, head: str) -> Label | None:
+        """The label that `head`, the start of a line, begins with.
+
+        >>> ENGLISH_AND_CHINESE.match("**Action 2 Input:** {}")
+        Label(kind='input', end=17, sign=':', marks='**', text='Action 2 Input')
+        """
+        found = self.pattern.match(head)
+        if found is None:
+            return self._match_visible(head) if IGNORABLE.search(head) else None
+        tail = _TAIL.match(head, found.end())
+        assert tail is not None
+        opened, (closed, sign) = found[1], tail.groups()
+        if sign is None:
+            sign = "]" if (opened and closed) or "#" in head[: found.start(1)] else ""
+        else:
+            sign = ":" if sign in COLONS else "-"
+        return Label(self.kinds[_squeeze(found[2])], tail.end(), sign, "" if closed else opened, found[2])
+
+    def may_begin(self, head: str) -> bool:
+        """Whether more text could still make a label of `head`, which does not end its line."""
+        frame = _FRAME.match(head)
+        assert frame is not None
+        rest = _squeeze(IGNORABLE.sub("", head[frame.end() :]))
+        return rest.rstrip("*`】」』]〕") in self.prefixes
+
+    def _match_visible(self, head: str) -> Label | None:
+        """Match without the characters that have no width, and count them in again."""
+        kept = [place for place, char in enumerate(head) if not IGNORABLE.match(char)]
+        label = self.match("".join(head[place] for place in kept))
+        return label and label._replace(end=kept[label.end - 1] + 1)
+
+
+def _squeeze(text: str) -> str:
+    return _SQUEEZED.sub("", text).lower()
+
+
+def _spelled(word: str) -> str:
+    return rf"(?:{_NUMBER}[\s_\-]*+)".join(map(re.escape, word.split(" ")))
+
+
+ENGLISH_AND_CHINESE = Labels((ENGLISH, CHINESE))
+"""The labels that are read where nothing else is said."""

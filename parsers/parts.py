@@ -1,0 +1,197 @@
+"""What the scanner knows at any moment, and what a label does to it."""
+
+from __future__ import annotations
+
+from . import names
+from .blocks import Block, Fence
+from .display import Display
+from .envelopes import ARGUMENT_KEYS, NAME_KEYS
+from .labels import Label, Labels
+from .source import Source
+from .step import Tools
+
+_LATE = {"late_input": "input", "late_observation": "observation"}
+_USERS = frozenset({"human", "user", "用户", "人类"})
+
+
+class Parts:
+    """The parts found so far. The last of `blocks` is open.
+
+    `stop_at` is set as soon as it is certain that what follows does not matter. `cut` is the place from which on all
+    is dropped, and the kind of repair that says why.
+    """
+
+    def __init__(self, tools: Tools, labels: Labels, first: bool) -> None:
+        self.source = Source()
+        self.display = Display()
+        self.tools = tools
+        self.labels = labels
+        self.first = first
+        declared = (name for schema in tools.values() for name in schema.get("properties", ()))
+        self.keys = frozenset((*ARGUMENT_KEYS, *NAME_KEYS, *declared))
+        self.blocks = [Block("prose", 0, 0)]
+        self.stop_at: int | None = None
+        self.cut: tuple[int, str] | None = None
+        self.fence: Fence | None = None
+        self.thinking: list[tuple[int, int]] = []
+        self.open_think: int | None = None
+        self.wrapper = ""
+        self.tag = ""
+        self.fresh = True
+        self.before = ""
+        self.last_char = ""
+        self._held: int | None = None
+        self._pending = ""
+        self._listing = False
+
+    @property
+    def block(self) -> Block:
+        return self.blocks[-1]
+
+    def close(self, place: int) -> None:
+        """The open part ends at `place`, or where it was held."""
+        if (
+            self.block.kind == "answer"
+            and self._held is not None
+            and self._pending not in self._needing_input()
+        ):
+            place = self._held
+        self.block.end = place
+
+    def open(self, block: Block) -> None:
+        """Close the open part where the new one begins."""
+        self.close(block.start)
+        self.blocks.append(block)
+        self.fresh = self.fresh and block.kind == "prose"
+        self.display.begin(block.kind)
+        self._held, self._pending, self._listing = None, "", False
+        self.before = self.last_char = ""
+
+    def say(self, start: int, end: int, soft: bool = False) -> None:
+        """Text of the open part stands at `start` of the window."""
+        if start == end:
+            return
+        text, block = self.source.text[start:end], self.block
+        block.add(self.source.base + start, self.source.base + end, soft)
+        self.before = text[-1]
+        shown = text.rstrip()
+        if shown and not soft:
+            block.visible, self.last_char, self.fresh = True, shown[-1], False
+        self.display.show(text, soft, block.marks)
+
+    def cut_at(self, place: int, kind: str, stop: int) -> None:
+        """Drop everything from `place` on; the generation may be stopped at `stop`."""
+        self.close(place)
+        self.cut = (place, kind)
+        self.stop_at = stop
+
+    def acted(self) -> bool:
+        """Whether a call was begun: an action with a name that is not a word for none, or a native call."""
+        return any(
+            block.kind == "native" or (block.kind == "action" and not names.is_no_action(block.name or "?"))
+            for block in self.blocks
+        )
+
+    def begin(self, label: Label, pos: int) -> None:
+        """A label stands at `pos`: end the part before it and begin the next one, or cut."""
+        start, end = self.source.base + pos, self.source.base + pos + label.end
+        kind = _LATE.get(label.kind, label.kind)
+        if kind == "observation":
+            return self.cut_at(start, "invented_observation", end)
+        if kind == "question" and not self.fresh:
+            return self.cut_at(start, "next_question", end)
+        if kind == "input" and self.block.kind == "answer":
+            return self.cut_at(start, "step_after_answer", end)
+        if self.acted():
+            if kind in ("answer", "speaker"):
+                return self.cut_at(start, "answer_after_call", end)
+            if self.first and not (kind == "input" and self.block.kind == "action"):
+                return self.cut_at(start, "later_actions", end)
+        self.tag = label.text if label.sign == "<" else ""
+        return self.open(Block(kind, start, end, marks=label.marks))
+
+    def accepts(self, label: Label, head: str, complete: bool) -> bool | None:
+        """Whether a label counts where it stands; None if the rest of its line must be seen first."""
+        if not self._fits_here(label):
+            return False
+        rest = head[label.end :]
+        if label.sign in (":", "<"):
+            return True
+        if not complete and (label.kind in ("answer", "action", "input") or not rest.strip()):
+            return None
+        return self._fits_without_colon(label, rest.strip())
+
+    def answer_ends(self, label: Label, head: str, pos: int) -> bool:
+        """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there on."""
+        listing = self._listing or self.last_char in (":", "：")
+        kind = _LATE.get(label.kind, label.kind)
+        if kind == "answer":
+            return True
+        if kind in ("observation", "question"):
+            return not listing
+        if kind == "input" and self._pending:
+            self._pending = ""
+            return True
+        name = head[label.end :].strip()
+        known = kind == "action" and names.known(name, self.tools, ignore)
+        if known or (kind == "thought" and not listing):
+            self._hold(pos)
+            self._pending = known or ""
+        elif kind != "speaker":
+            self._held, self._pending, self._listing = None, "", True
+            self.display.holding = False
+        return False
+
+    def _hold(self, pos: int) -> None:
+        self._held = self.source.base + pos if self._held is None else self._held
+        self.display.holding = True
+
+    def _fits_here(self, label: Label) -> bool:
+        kind, here = label.kind, self.block.kind
+        answering = here == "answer" and self.block.visible
+        if self.tag == "thought" and label.sign != "<":
+            return False
+        if kind == "late_input":
+            return here == "action" or (answering and label.text.lower() in ("input", "输入"))
+        if kind == "late_observation":
+            return self.acted()
+        if kind == "speaker":
+            return here in ("prose", "thought", "question") and not self.acted()
+        if kind == "question":
+            return (
+                answering or self.fresh or self.acted() or (here == "prose" and label.text.lower() in _USERS)
+            )
+        return not (here == "input" and label.text in self._parameters())
+
+    def _fits_without_colon(self, label: Label, rest: str) -> bool:
+        title = label.text[0].isupper() or not label.text[0].isascii()
+        if label.sign == "]":
+            return not rest or (label.kind == "answer" and not rest.startswith("("))
+        if not title or label.kind in ("question", "speaker", "late_input", "late_observation"):
+            return False
+        if label.kind == "action" and rest:
+            return names.known(rest, self.tools, ignore) is not None and (
+                label.sign == "-" or rest in self.tools
+            )
+        if label.kind == "input" and rest:
+            return self.block.kind == "action" and (label.sign == "-" or rest[0] in "{｛")
+        if label.kind == "observation":
+            return self.acted() and (label.sign == "-" or not rest)
+        if label.sign == "-" or not rest:
+            return True
+        return (
+            label.kind == "answer" and " " in label.text and not rest[0].islower() and rest[0] not in "([,.;"
+        )
+
+    def _needing_input(self) -> frozenset[str]:
+        return frozenset(tool for tool, schema in self.tools.items() if schema.get("required"))
+
+    def _parameters(self) -> frozenset[str]:
+        """The parameters of the tool whose input is being read: their names may look like labels."""
+        action = next((block for block in reversed(self.blocks) if block.kind == "action"), None)
+        tool = names.known(action.name, self.tools, ignore) if action else None
+        return frozenset(self.tools[tool].get("properties", ())) if tool else frozenset()
+
+
+def ignore(kind: str) -> None:
+    """No one needs to know what was forgiven in a name."""

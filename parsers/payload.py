@@ -1,0 +1,252 @@
+"""Where an input ends by its own grammar: brackets, strings and comments, valid or damaged.
+
+While a payload is open nothing in it is a label or a tag. The scan goes forward only; what it looks at ahead of a
+quote is bounded by `AHEAD`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Set
+from typing import NamedTuple, TypeAlias
+
+from .source import Scan, Source
+
+AHEAD = 4096
+"""How far behind a quote the scan looks to decide whether the quote ends a string."""
+
+DEPTH = 100
+"""Deeper nesting than this is refused."""
+
+CLOSER = {"{": "}", "[": "]", "(": ")"}
+PLAIN = {"｛": "{", "［": "[", "｝": "}", "］": "]", "，": ",", "：": ":"}
+QUOTES = {'"': '"”', "'": "'’", "`": "`", "“": '”"', "”": '”"', "„": '”“"', "«": "»", "‘": "’'"}
+"""Every quote that may open a string, and the quotes that may close it."""
+
+TRIPLE = ('"""', "'''")
+GAP = re.compile(r"(?:\s++|//[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
+"""White space and comments between two parts."""
+
+EXPECTING = "{[(,:=+"
+"""Behind one of these a quote opens a string; anywhere else it is a character like others."""
+
+Labelled: TypeAlias = Callable[[str, int, bool], bool | None]
+"""Whether the line at a place begins with a label; None if more text is needed. The flag: no more will come."""
+
+_MARK = re.compile(r'["\'`“”„«‘{}\[\]()｛｝［］,，:：=+/#\\\n]')
+BODY = {close: re.compile(rf"(?:[^\\{close}]++|\\.)*+", re.DOTALL) for close in set(QUOTES.values())}
+"""What stands between two quotes: anything but the closing quote, and whatever is escaped."""
+
+_ESCAPED_QUOTE = re.compile(r'(?<!\\)\\"')
+_WORD = re.compile(r"[\w.-]++\s*+")
+_VALUE = re.compile(r"""["'`“”„«‘{\[｛［(\\]|-?\d|(?:true|false|null|none|nan|undefined|infinity)\b""", re.I)
+_BARE_ITEM = re.compile(r"""[^"'`“”\[\]{}()\n,]+[,\])]""")
+
+
+class Payload(NamedTuple):
+    """A stretch of the whole text that has a grammar of its own.
+
+    `cut` says what was open where it ended: `string`, `brackets`, or an empty text if all is closed.
+    """
+
+    start: int
+    end: int
+    cut: str = ""
+    deep: bool = False
+
+
+class Context(NamedTuple):
+    """What a string needs to know of what is around it to find its end."""
+
+    stack: list[str]
+    is_key: bool
+    keys: Set[str]
+    labelled: Labelled
+
+
+def bracketed(source: Source, pos: int, keys: Set[str], labelled: Labelled) -> Scan[tuple[int, Payload]]:
+    """Read from the bracket at `pos` to the one that closes it.
+
+    `keys` are the parameter names that may stand without quotes. Outside strings, and where no key is due, a label
+    ends a payload that lacks its brackets.
+    """
+    last = PLAIN.get(source.text[pos], source.text[pos])
+    start, stack, deep = source.base + pos, [CLOSER[last]], False
+    pos += 1
+    while True:
+        mark = _MARK.search(source.text, pos)
+        if mark is None or (mark[0] in "/\\" and mark.end() == len(source.text) and not source.ended):
+            here = mark.start() if mark else len(source.text)
+            last = "w" if source.text[pos:here].strip() else last
+            if source.ended:
+                return len(source.text), Payload(start, source.base + len(source.text), "brackets", deep)
+            pos = (yield from source.more(here - 1)) + 1 if here else (yield from source.more(0))
+            continue
+        last = "w" if source.text[pos : mark.start()].strip() else last
+        char, pos = PLAIN.get(mark[0], mark[0]), mark.start()
+        if char in CLOSER:
+            stack.append(CLOSER[char])
+            deep = deep or len(stack) > DEPTH
+            last, pos = char, pos + 1
+        elif char in "}])":
+            _close(stack, char)
+            last, pos = char, pos + 1
+            if not stack:
+                return pos, Payload(start, source.base + pos, "", deep)
+        elif (char in QUOTES or char == "\\") and last in EXPECTING:
+            context = Context(stack, stack[-1] == "}" and last in "{,", keys, labelled)
+            pos, closed = yield from _string(source, pos, context)
+            last = '"'
+            if not closed:
+                return pos, Payload(start, source.base + pos, "string", deep)
+        elif char in "/#":
+            pos = yield from _comment(source, pos)
+        elif char == "\n":
+            pos += 1
+            if last not in EXPECTING:
+                pos, found = yield from at_label(source, pos, labelled)
+                if found:
+                    return pos, Payload(start, source.base + pos, "brackets", deep)
+        else:
+            last, pos = char if char in ",:=+" else "w", pos + 1
+
+
+def at_label(source: Source, pos: int, labelled: Labelled) -> Scan[tuple[int, bool]]:
+    """Whether the line at `pos` begins with a label."""
+    while (found := labelled(source.text, pos, source.ended)) is None:
+        pos = yield from source.more(pos)
+    return pos, found
+
+
+def find(source: Source, pos: int, mark: str) -> Scan[int]:
+    """Go behind the next `mark`, or to the end of the text."""
+    while (end := source.text.find(mark, pos)) < 0 and not source.ended:
+        pos = yield from source.more(max(pos, len(source.text) - len(mark) + 1))
+    return len(source.text) if end < 0 else end + len(mark)
+
+
+def _close(stack: list[str], char: str) -> None:
+    """Close the nearest bracket of this kind, with those inside it that were left open."""
+    if char in stack:
+        while stack.pop() != char:
+            pass
+
+
+def _comment(source: Source, pos: int) -> Scan[int]:
+    """Step over a comment, or over one character if none begins here. A line comment needs a space before it."""
+    if source.text.startswith("/*", pos):
+        return (yield from find(source, pos + 2, "*/"))
+    spaced = not pos or source.text[pos - 1].isspace() or source.text[pos - 1] in "{}[],"
+    if spaced and (source.text[pos] == "#" or source.text.startswith("//", pos)):
+        end = yield from find(source, pos + 1, "\n")
+        return end - source.text.endswith("\n", 0, end)
+    return pos + 1
+
+
+def _string(source: Source, pos: int, context: Context) -> Scan[tuple[int, bool]]:
+    """Go behind the quote that ends the string at `pos`; False if the text ends first."""
+    while len(source.text) < pos + 3 and not source.ended:
+        pos = yield from source.more(pos)
+    opened = source.text[pos : pos + 3]
+    if opened in TRIPLE:
+        pos = yield from find(source, pos + 3, opened)
+        return pos, source.text.endswith(opened, 3, pos)
+    if opened[0] == "\\":
+        return (yield from _escaped_string(source, pos + 2)) if opened[1:2] == '"' else (pos + 1, True)
+    close = QUOTES[opened[0]]
+    pos += 1
+    while True:
+        body = BODY[close].match(source.text, pos)
+        assert body is not None
+        pos = body.end()
+        if source.text[pos : pos + 1] in close and pos < len(source.text):
+            ends = ends_string(source.text, pos + 1, source.ended, context)
+            if ends is not None:
+                pos += 1
+                if ends:
+                    return pos, True
+                continue
+        elif source.ended:
+            return len(source.text), False
+        pos = yield from source.more(pos)
+
+
+def _escaped_string(source: Source, pos: int) -> Scan[tuple[int, bool]]:
+    """A string between two `\\"`, where a whole object was escaped once too often."""
+    while (end := _ESCAPED_QUOTE.search(source.text, pos)) is None:
+        if source.ended:
+            return len(source.text), False
+        back = min(2, len(source.text) - pos)
+        pos = yield from source.more(len(source.text) - back)
+    return end.end(), True
+
+
+def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | None:
+    """Whether a quote just before `pos` ends its string, by what follows; None if more text is needed.
+
+    In `{"body": "he said "ok", done"}` only the last quote does.
+    """
+    limit = pos + AHEAD
+    ended = ended or len(text) >= limit
+    after = end_of(GAP, text, pos, limit)
+    if after >= min(len(text), limit) - 1 and not ended:
+        return None
+    if after >= min(len(text), limit):
+        return True
+    char = PLAIN.get(text[after], text[after])
+    if char in "}])":
+        return char in context.stack and (
+            len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
+        )
+    if char == ":":
+        return context.is_key
+    if char == "+":
+        after = end_of(GAP, text, after + 1, limit)
+        return text[after : after + 1] in QUOTES
+    if char == ",":
+        return context.is_key or _item_follows(text, after + 1, limit, ended, context)
+    if context.stack[-1] == "}" and _key_at(text, after, limit, ended, context.keys):
+        return True
+    newline = text.rfind("\n", pos, after)
+    return newline >= 0 and context.labelled(text, newline + 1, ended)
+
+
+def _item_follows(text: str, pos: int, limit: int, ended: bool, context: Context) -> bool | None:
+    """Whether the next item of an object, a list or a call stands behind a comma."""
+    pos = end_of(GAP, text, pos, limit)
+    if pos >= min(len(text), limit):
+        return True if ended else None
+    if text[pos] in "}])｝］":
+        return True
+    if context.stack[-1] == "}":
+        return _key_at(text, pos, limit, ended, context.keys)
+    if _VALUE.match(text, pos, limit) or _BARE_ITEM.match(text, pos, limit):
+        return True
+    if context.stack[-1] == ")":
+        return _key_at(text, pos, limit, ended, context.keys)
+    return None if "\n" not in text[pos:limit] and not ended else False
+
+
+def _key_at(text: str, pos: int, limit: int, ended: bool, keys: Set[str]) -> bool | None:
+    """Whether a key and its colon stand at `pos`: any key in quotes, or a bare one that is a parameter."""
+    opened = text[pos]
+    if opened == "\\" or opened not in QUOTES:
+        word = _WORD.match(text, pos, limit)
+        if word is None:
+            return False
+        after, key = word.end(), word[0].rstrip()
+        if after < min(len(text), limit):
+            return text[after] in ":：=" and key in keys
+        return None if not ended else False
+    body = BODY[QUOTES[opened]].match(text, pos + 1, limit)
+    assert body is not None
+    after = end_of(GAP, text, body.end() + 1, limit) if body.end() < min(len(text), limit) else limit
+    if after < min(len(text), limit):
+        return text[after] in ":："
+    return None if not ended else False
+
+
+def end_of(pattern: re.Pattern[str], text: str, pos: int, limit: int) -> int:
+    """Where a pattern that always matches ends."""
+    found = pattern.match(text, pos, limit)
+    return found.end() if found else pos

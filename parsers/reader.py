@@ -1,0 +1,83 @@
+"""Reading a reply: whole, or piece by piece as it comes in. Both are the same scanner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from .conclude import conclude
+from .display import Piece
+from .labels import ENGLISH_AND_CHINESE, Labels
+from .scan import Scanner
+from .step import Step, Tools
+
+
+def read(
+    text: str | Sequence[Any] | None,
+    tools: Tools,
+    finish_reason: str | None = "stop",
+    *,
+    labels: Labels = ENGLISH_AND_CHINESE,
+) -> Step:
+    """What one reply means. It never raises for anything a model can write.
+
+    `text` may also be None, or a list of content parts whose texts are joined. `finish_reason` is what the server
+    said: `length` if the reply reached the limit of tokens.
+
+    >>> read("Thought: rain?\\\\nAction: weather\\\\nAction Input: Oslo", {"weather": {"properties": {"city": {}}}}).actions
+    (Action(tool='weather', arguments={'city': 'Oslo'}, span=Span(start=15, end=49)),)
+    """
+    reader = Reader(tools, labels=labels)
+    reader.feed(text_of(text))
+    return reader.finish(finish_reason)
+
+
+def text_of(content: object) -> str:
+    """The text of a message whose content may be a text, nothing, or a list of parts.
+
+    >>> text_of([{"type": "text", "text": "Thought: "}, {"type": "text", "text": "no"}])
+    'Thought: no'
+    """
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        return text_of(content.get("text"))
+    return (
+        "".join(map(text_of, content))
+        if isinstance(content, Sequence) and not isinstance(content, bytes)
+        else ""
+    )
+
+
+class Reader:
+    """Reads a reply as it comes in.
+
+    `several` says what is done with more than one call: `all` are read, or only the `first`, and then the reader asks
+    to stop as soon as that one is complete.
+    """
+
+    def __init__(
+        self, tools: Tools, *, several: Literal["all", "first"] = "all", labels: Labels = ENGLISH_AND_CHINESE
+    ) -> None:
+        self._scanner = Scanner(tools, labels, several == "first")
+        self._scan = self._scanner.run()
+        next(self._scan)
+
+    @property
+    def stop_at(self) -> int | None:
+        """The character behind which the generation may be stopped, as soon as that is certain."""
+        return self._scanner.stop_at
+
+    def feed(self, text: str) -> list[Piece]:
+        """Take more text; returns what of it may be shown now."""
+        if text:
+            self._scanner.source.push(text)
+            next(self._scan)
+        return self._scanner.display.take()
+
+    def finish(self, finish_reason: str | None = "stop") -> Step:
+        """The reply is complete: the step it is. Nothing can be fed after this."""
+        self._scanner.source.ended = True
+        for _ in self._scan:
+            pass
+        return conclude(self._scanner, finish_reason)

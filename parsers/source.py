@@ -1,0 +1,42 @@
+"""The text as it comes in, so that one scanner can read it whole or piece by piece.
+
+A scanner is a generator. It works on `text`, the part that is not read yet, and says `pos = yield from more(pos)`
+when that is too short to decide. What stands before `pos` is then put away, so nothing is looked at twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+Scan: TypeAlias = Generator[None, None, T]
+"""A reading that can wait for more text, and its result."""
+
+
+class Source:
+    """`text[0]` is character `base` of the reply; `ended` says that no more will come."""
+
+    __slots__ = ("_read", "base", "ended", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.base = 0
+        self.ended = False
+        self._read: list[str] = []
+
+    def push(self, text: str) -> None:
+        self.text = self.text + text if self.text else text
+
+    def more(self, pos: int) -> Scan[int]:
+        """Wait for text, keeping what stands from `pos` on. The result is the new place of `pos`."""
+        if pos:
+            self._read.append(self.text[:pos])
+            self.text = self.text[pos:]
+            self.base += pos
+        yield
+        return 0
+
+    def whole(self) -> str:
+        """All the text there was."""
+        return "".join((*self._read, self.text)) if self._read else self.text

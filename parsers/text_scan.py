@@ -1,0 +1,312 @@
+"""Scanning the lines of thoughts, answers and prose: tokens, thinking, fences, and calls without a label."""
+
+from __future__ import annotations
+
+import re
+
+from .blocks import Block, Fence
+from .enclosed import FENCE, fence_header, is_fence_end, line_head
+from .labels import HEAD, Label
+from .native import region
+from .parts import Parts
+from .payload import bracketed
+from .source import Scan
+from .tokens import LONGEST, ROLE_HEAD, STEPS, THINKING, Token, may_begin, token_at
+
+_SPECIAL = re.compile(r"[\n<\[]")
+_BLANK = re.compile(r"[^\S\n]*+")
+_JSON = re.compile(
+    r"""[{｛]\s*+(?:["'“`}｝]|\\"|\w[\w ]*+[:：])|[\[［]\s*+(?:[{｛"'\]\-\d]|[\w.]+\()"""
+    r"""|(?:json5?c?)\s*\n\s*[{\[｛]""",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"([\w.\-]+)\s?[({｛\[]")
+_OPEN_START = re.compile(r"""[{｛\[［]\s*+[\w. ]*+\\?|[\w.\-]+\s?|json5?c?\s*""", re.IGNORECASE)
+_BRACKET = re.compile(r"[({｛\[［]")
+_THINKING_LANGUAGES = frozenset({"thinking", "think", "thought", "reasoning"})
+
+
+class TextScan(Parts):
+    """Reads text: everything that is neither an action nor an input."""
+
+    def find_label(self, pos: int) -> Scan[tuple[int, Label | None, str]]:
+        """The label or the step tag at the start of a line, once that is certain, and the head of the line."""
+        while True:
+            text = self.source.text
+            end = text.find("\n", pos, pos + HEAD)
+            head = text[pos : end if end >= 0 else pos + HEAD]
+            complete = end >= 0 or self.source.ended or len(text) >= pos + HEAD
+            label = self.labels.match(head) or self._step_tag(head)
+            if label is not None:
+                accepted = self.accepts(label, head, complete)
+                if accepted is not None:
+                    return pos, label if accepted else None, head
+            elif complete or not (self.labels.may_begin(head) or may_begin(head, _indent(head))):
+                return pos, None, head
+            pos = yield from self.source.more(pos)
+
+    def _step_tag(self, head: str) -> Label | None:
+        """`<action>` and the like at the start of a line."""
+        indent = _indent(head)
+        token = token_at(head, indent) if head[indent : indent + 1] == "<" else None
+        if token is None or token.role != "step":
+            return None
+        name = token.text[1:-1]
+        return Label(STEPS[name], indent + token.length, "<", "", name)
+
+    def labelled(self, text: str, pos: int, ended: bool) -> bool | None:
+        """Whether a line begins with a label that could end a payload without its brackets."""
+        end = text.find("\n", pos, pos + HEAD)
+        head = text[pos : end if end >= 0 else pos + HEAD]
+        label = self.labels.match(head)
+        if label is not None and label.sign == ":":
+            return label.kind in ("thought", "action", "input", "observation", "answer")
+        if end >= 0 or ended or len(text) >= pos + HEAD:
+            return False
+        return None if self.labels.may_begin(head) else False
+
+    def line_start(self, pos: int) -> Scan[tuple[int, bool]]:
+        """What only counts at the start of a line: step tags, fences, and a payload that begins the message.
+
+        True if the line was read by this.
+        """
+        blank = _BLANK.match(self.source.text, pos)
+        assert blank is not None
+        here, text = blank.end(), self.source.text
+        while not self.source.ended and text[here:] in ("", "`", "``", "~", "~~"):
+            pos = yield from self.source.more(pos)
+            text = self.source.text
+            blank = _BLANK.match(text, pos)
+            here = blank.end() if blank else pos
+        if FENCE.match(text, pos):
+            return (yield from self._fence(pos)), True
+        if self.fresh and text[here : here + 1] not in ("", "\n", "<"):
+            start, bracket = yield from self.payload_start(here)
+            if bracket >= 0:
+                return (yield from self.read_object(start, bracket)), True
+            if self.wrapper:
+                mark, self.wrapper = self.wrapper, ""
+                return (
+                    yield from self._quote(start, mark, self.source.base + start, self.source.base + start)
+                ), True
+            pos = start
+        return pos, False
+
+    def payload_start(self, pos: int) -> Scan[tuple[int, int]]:
+        """Where the bracket of a payload stands that begins at `pos`: JSON, or the call of a known tool; else -1."""
+        while True:
+            text = self.source.text
+            if _JSON.match(text, pos):
+                bracket = _BRACKET.search(text, pos)
+                return pos, bracket.start() if bracket else -1
+            call = _CALL.match(text, pos)
+            if call:
+                return pos, call.end() - 1 if call[1].removeprefix("functions.") in self.tools else -1
+            may_be = _OPEN_START.fullmatch(text, pos)
+            if self.source.ended or not may_be or len(text) - pos > HEAD:
+                return pos, -1
+            pos = yield from self.source.more(pos)
+
+    def read_object(self, pos: int, bracket: int) -> Scan[int]:
+        """Read the payload whose bracket stands at `bracket`, and note it as the beginning of the message."""
+        start = self.source.base + pos
+        if self.block.kind != "object":
+            self.open(Block("object", start, start))
+        pos, payload = yield from bracketed(self.source, bracket, self.keys, self.labelled)
+        if payload.start - start < HEAD:
+            payload = payload._replace(start=start)
+        self.block.payloads.append(payload)
+        return pos
+
+    def behind_object(self, pos: int) -> Scan[int]:
+        """What follows a payload that began the message: more of them, closers, or text."""
+        blank = re.compile(r"[^\S\n]*+[,;]?[^\S\n]*+").match(self.source.text, pos)
+        here = blank.end() if blank else pos
+        if here >= len(self.source.text):
+            return here
+        if self.source.text[here] == "\n":
+            return here + 1
+        here, bracket = yield from self.payload_start(here)
+        if bracket >= 0:
+            return (yield from self.read_object(here, bracket))
+        here, _, head = yield from line_head(self.source, here)
+        if is_fence_end(head, "```"):
+            return here + len(head)
+        if head[0] in "<[":
+            here, token = yield from self.token(here)
+            if token is not None and token.role in ("close", "unstep", "between"):
+                return here + token.length
+        self.open(Block("prose", self.source.base + here, self.source.base + here))
+        return (yield from self.text(here))
+
+    def text(self, pos: int) -> Scan[int]:
+        """Read text to the end of the line, or to a token that ends it."""
+        while True:
+            mark = _SPECIAL.search(self.source.text, pos)
+            if mark is None:
+                self.say(pos, len(self.source.text))
+                if self.source.ended:
+                    return len(self.source.text)
+                pos = yield from self.source.more(len(self.source.text))
+                continue
+            if mark[0] == "\n":
+                self.say(pos, mark.end())
+                return mark.end()
+            self.say(pos, mark.start())
+            quoted = self.before == "`"
+            pos, token = yield from self.token(mark.start())
+            pos, done = (pos, False) if token is None or quoted else (yield from self._take(token, pos))
+            if done:
+                return pos
+            size = 1 if token is None else token.length
+            self.say(pos, pos + size, token is not None and token.role in ("close", "unthink", "unstep"))
+            pos += size
+
+    def token(self, pos: int) -> Scan[tuple[int, Token | None]]:
+        """The token at `pos`, once it is certain that it is no longer one."""
+        while not self.source.ended and may_begin(self.source.text, pos):
+            pos = yield from self.source.more(pos)
+        return pos, token_at(self.source.text, pos)
+
+    def _take(self, token: Token, pos: int) -> Scan[tuple[int, bool]]:
+        """Do what a token means inside text; False if it is text."""
+        here, block = self.source.base + pos, self.block
+        if token.role == "end":
+            if self.fresh and (head := ROLE_HEAD.match(self.source.text, pos)):
+                return head.end(), True
+            self.cut_at(here, "end_token", here + token.length)
+            return pos, True
+        if token.role == "unstep" and token.text[2:-1] == self.tag:
+            return self.end_tag(token, pos), True
+        if block.kind == "answer" and block.visible:
+            return pos, False
+        if token.role == "head":
+            return pos + token.length, True
+        if token.role == "think":
+            return (yield from self.think(token, pos)), True
+        if token.role == "unthink":
+            self.relabel(pos, token)
+            return pos + token.length, True
+        if token.role == "open":
+            return (yield from self.native(pos))
+        return pos, False
+
+    def end_tag(self, token: Token, pos: int) -> int:
+        """The tag of a step closes."""
+        here, kind, self.tag = self.source.base + pos, self.block.kind, ""
+        if kind == "answer":
+            self.cut_at(here, "", here + token.length)
+        elif kind == "thought":
+            self.open(Block("prose", here, here + token.length))
+        else:
+            self.block.tail = False
+        return pos + token.length
+
+    def think(self, token: Token, pos: int) -> Scan[int]:
+        """Step over a thinking block and those inside it; nothing in it is looked at."""
+        start, depth = self.source.base + pos, 1
+        opener, closer = token.text, THINKING[token.text]
+        either = re.compile(f"({_spelled(opener)})|{_spelled(closer)}", re.IGNORECASE)
+        pos += token.length
+        while depth:
+            mark = either.search(self.source.text, pos)
+            if mark:
+                depth += 1 if mark[1] else -1
+                pos = mark.end()
+            elif self.source.ended:
+                self.open_think = start
+                return len(self.source.text)
+            else:
+                pos = yield from self.source.more(max(pos, len(self.source.text) - LONGEST))
+        self.thinking.append((start, self.source.base + pos))
+        return pos
+
+    def relabel(self, pos: int, token: Token) -> None:
+        """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a step."""
+        here = self.source.base + pos
+        first = next(
+            (
+                block
+                for block in self.blocks
+                if block.kind in ("thought", "prose", "thinking") and block.spans
+            ),
+            self.blocks[0],
+        )
+        thought = Block("thinking", first.start, first.begin, here, marks=first.marks)
+        thought.add(first.begin, here)
+        self.blocks[:] = [thought]
+        self.open(Block("prose", here, here + token.length))
+        self.fresh = True
+
+    def native(self, pos: int) -> Scan[tuple[int, bool]]:
+        """Read a native call, if one follows the opener at `pos`."""
+        pos, found = yield from region(self.source, pos, self.tools, self.keys, self.labelled)
+        if found is None:
+            return pos, False
+        block = Block("native", found.start, found.start)
+        if self.block.kind in ("action", "input"):
+            self.block.form = "native"
+        self.open(block)
+        block.region, block.end = found, found.end
+        if self.first and found.closed:
+            self.cut_at(found.end, "", found.end)
+        return pos, True
+
+    def _fence(self, pos: int) -> Scan[int]:
+        """A fence at the start of a line: around the whole message, around thinking, or a quotation in the text."""
+        if self.wrapper:
+            pos, end, head = yield from line_head(self.source, pos)
+            if is_fence_end(head, self.wrapper):
+                self.wrapper = ""
+                return end
+        start = self.source.base + pos
+        pos, mark, language = yield from fence_header(self.source, pos)
+        begin = self.source.base + pos
+        if self.fresh and language not in _THINKING_LANGUAGES:
+            self.wrapper = mark
+            return pos
+        return (yield from self._quote(pos, mark, start, begin))
+
+    def _quote(self, pos: int, mark: str, start: int, begin: int) -> Scan[int]:
+        """Read a fence as text: nothing in it is a label. A fence of thinking is not even text."""
+        is_thinking = self.fresh and start != begin
+        if not is_thinking:
+            self.say(start - self.source.base, pos)
+        while True:
+            pos, line_end, head = yield from line_head(self.source, pos)
+            closed = is_fence_end(head, mark)
+            end = self.source.base + pos
+            if closed and is_thinking:
+                pos = line_end
+            else:
+                pos = yield from self.rest_of_line(pos, not is_thinking)
+            if closed or (self.source.ended and pos >= len(self.source.text)):
+                break
+        if is_thinking:
+            self.thinking.append((start, self.source.base + pos))
+            self.open_think = None if closed else start
+        else:
+            self.fence = Fence(start, begin, end, self.source.base + pos)
+        return pos
+
+    def rest_of_line(self, pos: int, shown: bool) -> Scan[int]:
+        """Go behind the line break, or to the end of the text."""
+        while (end := self.source.text.find("\n", pos)) < 0:
+            if shown:
+                self.say(pos, len(self.source.text))
+            pos = len(self.source.text)
+            if self.source.ended:
+                return pos
+            pos = yield from self.source.more(pos)
+        if shown:
+            self.say(pos, end + 1)
+        return end + 1
+
+
+def _indent(head: str) -> int:
+    return len(head) - len(head.lstrip())
+
+
+def _spelled(mark: str) -> str:
+    """A pattern for a mark of thinking, with either kind of bar."""
+    return re.escape(mark).replace(r"\|", "[|｜]")
