@@ -17,9 +17,9 @@ from .names import is_answer, known, unknown
 from .native import Item, Region
 from .schema import Note
 from .step import Action, Span, Tools
+from .tokens import without_closers
 from .tolerant import Tolerant
 
-CLOSERS = re.compile(r"(?:\s*(?:</[\w:\-]+>|<\|/?\w*(?:end|call)\w*\|>))+\s*\Z")
 _CALL_NAME = re.compile(r"[\s,;]*([^\W\d][\w.\-]*)\s*\(")
 _OBJECT = re.compile(r"""[{｛]\s*(?:["'“`}｝]|\\"|[\w ]+[:：]|\Z)""")
 
@@ -83,7 +83,7 @@ def arguments_of(tool: str, texts: list[Written], tools: Tools, note: Note, span
 def written_inputs(whole: str, block: Block, tools: Tools, note: Note) -> list[Written]:
     """The texts of one input block: its payloads, or all of it if it is plain text."""
     if block.form == "text" or not block.payloads or _is_text_in_brackets(whole, block):
-        text = CLOSERS.sub("", whole[block.begin : block.end])
+        text = without_closers(whole[block.begin : block.end])
         return [Written(text.strip())]
     if block.tail:
         note("dropped_tail")

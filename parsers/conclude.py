@@ -17,6 +17,9 @@ _NO_TOOL = re.compile(
     r"(?:need|use)\b.*\btools?\b.*\?\W*no\b|(?:需要|使用)[^\n]*工具[^\n]*[？?]\s*(?:不|否|没有)",
     re.IGNORECASE,
 )
+
+from .tokens import without_closers
+
 _PLACEHOLDER = re.compile(r"<[^<>]+>|\{[\w .]+\}|\[[\w ]+\]|\$\{?\w+\}?")
 _FENCE_END = re.compile(r"\s*(?:`{3,}|~{3,})")
 _FOREIGN = re.compile(r"^\W{0,4}[^\W\d][\w \-]{0,30}[:：][ \t]*(\S[^\n]{0,60})$", re.MULTILINE)
@@ -61,6 +64,9 @@ class _Conclusion:
                 end = block.region.end
             elif block.kind == "action" and (block.payloads or not names.is_no_action(block.name or "?")):
                 given = self._inputs_of(place)
+                if block.form == "native" or any(part.form == "native" for part in given):
+                    self._same_tool(block, place)
+                    continue
                 found = self._labelled(block, given)
                 if isinstance(found, calls.Answer):
                     if not actions:
@@ -81,6 +87,14 @@ class _Conclusion:
             elif block.kind != "thought" or given:
                 break
         return given
+
+    def _same_tool(self, block: Block, place: int) -> None:
+        """A native call under a label is one call, if both name the same tool."""
+        region = next(part.region for part in self.blocks[place:] if part.region)
+        tool = names.known(block.name, self.tools, _ignore)
+        inner = calls.native(self.text, region, self.tools, _ignore)
+        if tool and inner[0].tool != tool:
+            raise Fault("AMBIGUOUS_TOOL", name=block.name.strip(), a=tool, b=inner[0].tool)
 
     def _labelled(self, block: Block, given: list[Block]) -> list[Action] | calls.Answer:
         last = (given or [block])[-1]
@@ -273,7 +287,7 @@ class _Conclusion:
         content = self.text[block.begin : min(self.limit, block.end)]
         if block.kind == "action":
             content = content[: len(content) - len(content.lstrip())] + content.strip().split("\n")[0]
-        return block.begin + len(calls.CLOSERS.sub("", content).rstrip())
+        return block.begin + len(without_closers(content).rstrip())
 
     def _drop_half_stop_word(self) -> None:
         """A last line like `Observ` is what is left of a stop word."""

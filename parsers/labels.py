@@ -143,7 +143,7 @@ class Labels:
         frame = _FRAME.match(head)
         assert frame is not None
         rest = _squeeze(IGNORABLE.sub("", head[frame.end() :]))
-        return rest.rstrip("*`】」』]〕") in self.prefixes
+        return rest.strip("*`】」』]〕.)") in self.prefixes
 
     def _match_visible(self, head: str) -> Label | None:
         """Match without the characters that have no width, and count them in again."""

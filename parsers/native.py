@@ -161,7 +161,10 @@ class _RegionScan:
         if char == "<":
             return (yield from self._values())
         if fence := _FENCE.match(text, self.pos):
-            self.pos = fence.end()
+            if fence.end() >= len(text) and not fence[0].endswith("\n") and not self.source.ended:
+                yield from self._more()
+            else:
+                self.pos = fence.end()
             return True
         name = _NAME.match(text, self.pos) if self.parted else None
         if name is None:

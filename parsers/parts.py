@@ -115,6 +115,8 @@ class Parts:
         if not self._fits_here(label):
             return False
         rest = head[label.end :]
+        if label.kind == "action" and self.block.kind == "answer" and not complete:
+            return None
         if label.sign in (":", "<"):
             return True
         if not complete and (label.kind in ("answer", "action", "input") or not rest.strip()):

@@ -188,65 +188,66 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
     """
     limit = pos + AHEAD
     ended = ended or len(text) >= limit
-    after = end_of(GAP, text, pos, limit)
-    if after >= min(len(text), limit) - 1 and not ended:
+    after = _behind_gap(text, pos, limit, ended)
+    if after is None or (after == len(text) - 1 and not ended):
         return None
     if after >= min(len(text), limit):
         return True
     char = PLAIN.get(text[after], text[after])
     if char in "}])":
-        return char in context.stack and (
-            len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
-        )
+        alone = len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
+        return char in context.stack and alone
     if char == ":":
         return context.is_key
     if char == "+":
-        after = end_of(GAP, text, after + 1, limit)
-        return text[after : after + 1] in QUOTES
+        after = _behind_gap(text, after + 1, limit, ended)
+        return None if after is None else text[after : after + 1] in QUOTES
     if char == ",":
         return context.is_key or _item_follows(text, after + 1, limit, ended, context)
-    if context.stack[-1] == "}" and _key_at(text, after, limit, ended, context.keys):
-        return True
+    if context.stack[-1] == "}":
+        key = _key_at(text, after, limit, ended, context.keys)
+        if key is not False:
+            return key
     newline = text.rfind("\n", pos, after)
     return newline >= 0 and context.labelled(text, newline + 1, ended)
 
 
+def _behind_gap(text: str, pos: int, limit: int, ended: bool) -> int | None:
+    """The place behind white space and comments; None if they may go on."""
+    gap = GAP.match(text, pos, limit)
+    after = gap.end() if gap else pos
+    if not ended and (after >= len(text) or text[after:] == "/" or text.startswith("/*", after)):
+        return None
+    return after
+
+
 def _item_follows(text: str, pos: int, limit: int, ended: bool, context: Context) -> bool | None:
     """Whether the next item of an object, a list or a call stands behind a comma."""
-    pos = end_of(GAP, text, pos, limit)
-    if pos >= min(len(text), limit):
-        return True if ended else None
-    if text[pos] in "}])｝］":
+    after = _behind_gap(text, pos, limit, ended)
+    if after is None:
+        return None
+    if after >= min(len(text), limit) or text[after] in "}])｝］":
         return True
     if context.stack[-1] == "}":
-        return _key_at(text, pos, limit, ended, context.keys)
-    if _VALUE.match(text, pos, limit) or _BARE_ITEM.match(text, pos, limit):
+        return _key_at(text, after, limit, ended, context.keys)
+    if _VALUE.match(text, after, limit) or _BARE_ITEM.match(text, after, limit):
         return True
-    if context.stack[-1] == ")":
-        return _key_at(text, pos, limit, ended, context.keys)
-    return None if "\n" not in text[pos:limit] and not ended else False
+    key = context.stack[-1] == ")" and _key_at(text, after, limit, ended, context.keys)
+    return key or (False if ended or "\n" in text[after:limit] else None)
 
 
 def _key_at(text: str, pos: int, limit: int, ended: bool, keys: Set[str]) -> bool | None:
     """Whether a key and its colon stand at `pos`: any key in quotes, or a bare one that is a parameter."""
-    opened = text[pos]
-    if opened == "\\" or opened not in QUOTES:
-        word = _WORD.match(text, pos, limit)
-        if word is None:
-            return False
-        after, key = word.end(), word[0].rstrip()
-        if after < min(len(text), limit):
-            return text[after] in ":：=" and key in keys
-        return None if not ended else False
-    body = BODY[QUOTES[opened]].match(text, pos + 1, limit)
-    assert body is not None
-    after = end_of(GAP, text, body.end() + 1, limit) if body.end() < min(len(text), limit) else limit
-    if after < min(len(text), limit):
-        return text[after] in ":："
-    return None if not ended else False
-
-
-def end_of(pattern: re.Pattern[str], text: str, pos: int, limit: int) -> int:
-    """Where a pattern that always matches ends."""
-    found = pattern.match(text, pos, limit)
-    return found.end() if found else pos
+    end = min(len(text), limit)
+    if text[pos] in QUOTES:
+        body = BODY[QUOTES[text[pos]]].match(text, pos + 1, limit)
+        assert body is not None
+        after = _behind_gap(text, body.end() + 1, limit, ended) if body.end() < end else None
+        found = after is not None and after < end and text[after] in ":："
+        return None if after is None and not ended else found
+    word = _WORD.match(text, pos, limit)
+    if word is None:
+        return text[pos] == "\\" and _key_at(text, pos + 1, limit, ended, keys) if pos + 1 < end else False
+    if word.end() < end:
+        return text[word.end()] in ":：=" and word[0].rstrip() in keys
+    return False if ended else None

@@ -37,11 +37,12 @@ class TextScan(Parts):
             head = text[pos : end if end >= 0 else pos + HEAD]
             complete = end >= 0 or self.source.ended or len(text) >= pos + HEAD
             label = self.labels.match(head) or self._step_tag(head)
-            if label is not None:
+            growing = not complete and (self.labels.may_begin(head) or may_begin(head, _indent(head)))
+            if label is not None and (label.sign in (":", "<") or not growing):
                 accepted = self.accepts(label, head, complete)
                 if accepted is not None:
                     return pos, label if accepted else None, head
-            elif complete or not (self.labels.may_begin(head) or may_begin(head, _indent(head))):
+            elif not growing:
                 return pos, None, head
             pos = yield from self.source.more(pos)
 
@@ -244,7 +245,7 @@ class TextScan(Parts):
         if found is None:
             return pos, False
         block = Block("native", found.start, found.start)
-        if self.block.kind in ("action", "input"):
+        if self.block.kind in ("action", "input") and not self.block.payloads and self.block.form != "text":
             self.block.form = "native"
         self.open(block)
         block.region, block.end = found, found.end

@@ -80,6 +80,10 @@ ROLE_HEAD = re.compile(
 )
 """The head of the model's own turn, where it repeats that at the start of its reply."""
 
+_TRAILING = re.compile(
+    rf"(?:\s*(?:{'|'.join(map(re.escape, (*CLOSERS, *(f'</{name}>' for name in STEPS))))}))+\s*\Z", re.IGNORECASE
+)
+
 LONGEST = 40
 
 
@@ -115,6 +119,16 @@ for _text in sorted(ROLES, key=len, reverse=True):
 def plain(text: str) -> str:
     """Text in the spelling of the tables."""
     return text.translate(_SAME).lower()
+
+
+def without_closers(text: str) -> str:
+    """Text without the closers at its end that close nothing.
+
+    >>> without_closers("Oslo</tool_call>")
+    'Oslo'
+    """
+    tail = max(0, len(text) - 4 * LONGEST)
+    return text[:tail] + _TRAILING.sub("", text[tail:])
 
 
 def token_at(text: str, pos: int) -> Token | None:
