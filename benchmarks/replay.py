@@ -24,7 +24,7 @@ T = TypeVar("T")
 REPLIES = (
     " I need the number of days in three weeks and two days, so I multiply and add.\n"
     'Action: double\nAction Input: {"number": 23}',
-    " The result is larger than I thought. Let me check it once more, step by step.",
+    "Thought: The result is larger than I thought. Let me check it once more, step by step.",
     " There must be a tool for it.\nAction: triple\nAction Input: {}",
     " I know the answer.\nFinal Answer: It is 46, since 23 taken twice makes 46.",
 )
@@ -89,9 +89,13 @@ def turn(reply: str) -> Turn:
 
 
 def timed(do: Callable[[], T]) -> tuple[float, T]:
-    began = time.perf_counter()
-    result = do()
-    return time.perf_counter() - began, result
+    """The best time of three, since other programs only ever make it longer."""
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        result = do()
+        times.append(time.perf_counter() - began)
+    return min(times), result
 
 
 if __name__ == "__main__":

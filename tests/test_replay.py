@@ -41,7 +41,7 @@ def thermometer() -> str:
 
 REPLIES = [
     ' I double it.\nAction: double\nAction Input: {"number": 21}\nObservation: 7\nThought: so be it',
-    " Let me think about it.",
+    "Thought: Let me think about it.",
     " A tool I made up.\nAction: triple\nAction Input: {}",
     ' It must not be negative.\nAction: double\nAction Input: {"number": -1}',
     " And outside?\nAction: thermometer\nAction Input: {}",
