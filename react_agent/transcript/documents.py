@@ -54,7 +54,7 @@ def turn_document(number: int, turn: Turn, prompt: str) -> Document:
         "completion": {"text": completion.text, "finish_reason": completion.finish_reason},
         "step": step_document(turn.step, completion.text),
         **({"observations": [_observation(o) for o in turn.observations]} if turn.observations else {}),
-        "measured": {"seconds": turn.seconds, **_usage(completion.usage)},
+        "measured": {"seconds": round(turn.seconds, 3), **_usage(completion.usage)},
     }
 
 
