@@ -310,10 +310,10 @@ FORGED = (
 def test_s36_an_invented_observation_is_struck_out_and_counted(home: Home) -> None:
     done = home.react("ask", "-m", home.script(FORGED, "Final Answer: 4"), "x")
     assert done.stdout == "4\n"
-    assert "~~**Observation:** 5~~" in done.stderr
+    assert "~~**Observation:**~~" in done.stderr, "the model was cut off as soon as it began"
     assert "1 invented observation cut" in done.stderr
     assert "| 4" in done.stderr
-    assert "\n**Observation:** 5" not in done.stderr
+    assert "\n**Observation:**" not in done.stderr
     coloured = home.react("ask", "-m", home.script(FORGED, "Final Answer: 4"), "x", FORCE_COLOR="1")
     assert "\x1b[9m" in coloured.stderr
     assert "~~" not in coloured.stderr

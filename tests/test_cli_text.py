@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from react_agent.agent import Sight
-from react_agent.cli.masked import Masked
+from react_agent.cli.masked import Completed, Masked
 from react_agent.cli.screen import Screen, visible
-from react_agent.parsers import Piece
+from react_agent.parsers import FinalAnswer, Piece
 from react_agent.transcript import redact
 
 LIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -82,3 +82,19 @@ def test_text_without_a_secret_passes_at_once() -> None:
     assert seen[1:] == [Piece("thought", " and ")]
     mask.seen(Piece("thought", "d"))
     assert seen[2:] == [Piece("thought", "abcd")]
+
+
+@given(st.text(), st.text(), st.integers(0, 20), st.integers(0, 20))
+def test_pieces_together_are_the_whole_thought_and_answer(
+    thought: str, answer: str, given_thought: int, given_answer: int
+) -> None:
+    seen: list[Sight] = []
+    watch = Completed(seen.append)
+    watch.seen(Piece("thought", thought[:given_thought]))
+    watch.seen(Piece("answer", answer[:given_answer]))
+    step = FinalAnswer("", thought, answer)
+    watch.seen(step)
+    watch.seen(step)
+    said = [sight for sight in seen[: seen.index(step)] if isinstance(sight, Piece)]
+    assert "".join(piece.text for piece in said if piece.kind == "thought") == thought
+    assert "".join(piece.text for piece in said if piece.kind == "answer") == answer

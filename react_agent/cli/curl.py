@@ -15,6 +15,9 @@ from react_agent.config import Settings, endpoint, full_name, wrong
 from react_agent.errors import EndpointError
 from react_agent.types import Part
 
+PATIENCE = 10.0
+"""Seconds for a request to our own address."""
+
 
 def curl_command(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> str:
     """A command for a POSIX shell that sends the same body; a key stays in its variable.
@@ -44,12 +47,15 @@ def _caught(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> t
     real = urlsplit(_server(settings))
     with HTTPServer(("127.0.0.1", 0), Catch) as listener:
         here = urlunsplit(real._replace(scheme="http", netloc=f"127.0.0.1:{listener.server_port}"))
+        listener.timeout = PATIENCE
         thread = threading.Thread(target=listener.handle_request, daemon=True)
         thread.start()
         asked = endpoint(replace(_named(settings, here), api_key=None))
         with suppress(EndpointError), closing(asked.complete(parts, stop=stop)) as stream:
             next(stream)
         thread.join()
+    if not caught:
+        raise EndpointError("The request could not be made; nothing was sent.")
     path, body = caught[0]
     return urlunsplit(real._replace(path=path)), body
 

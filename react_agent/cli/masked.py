@@ -1,12 +1,35 @@
-"""What is seen of a run, without the secrets."""
+"""What is seen of a run on its way to those who show it: completed, and without the secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from react_agent.agent import Sight
-from react_agent.parsers import Piece
+from react_agent.parsers import FinalAnswer, Piece
 from react_agent.transcript import redact
+from react_agent.types import Observation
+
+
+class Completed:
+    """Adds the end of the thought and of the answer once the step is known; pieces hold what was certain."""
+
+    def __init__(self, show: Callable[[Sight], None]) -> None:
+        self._show = show
+        self._given = {"thought": "", "answer": ""}
+
+    def seen(self, sight: Sight) -> None:
+        if isinstance(sight, Piece):
+            self._given[sight.kind] += sight.text
+        elif not isinstance(sight, Observation):
+            self._complete("thought", sight.thought)
+            self._complete("answer", sight.answer if isinstance(sight, FinalAnswer) else "")
+        self._show(sight)
+
+    def _complete(self, kind: Literal["thought", "answer"], whole: str) -> None:
+        given, self._given[kind] = self._given[kind], ""
+        if whole.startswith(given) and len(whole) > len(given):
+            self._show(Piece(kind, whole[len(given) :]))
 
 
 class Masked:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.agent import Agent, Sight, outcome
-from react_agent.cli.masked import Masked
+from react_agent.cli.masked import Completed, Masked
 from react_agent.config import Settings, wrong
 from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
@@ -139,7 +139,8 @@ def _turns(
                 display.read(sight, heard.text)
 
     turns: list[Turn] = []
-    with closing(agent.run(question, Masked(show, secrets).seen)) as running:  # type: ignore[type-var]
+    watch = Completed(Masked(show, secrets).seen).seen
+    with closing(agent.run(question, watch)) as running:
         while outcome(turns, agent.max_steps) is None and not heard.is_late(agent.seconds):
             for display in displays:
                 display.step(len(turns) + 1)

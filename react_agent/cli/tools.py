@@ -77,8 +77,7 @@ def run(ctx: click.Context, name: str, given: str, tools: Sequence[str], json: b
     from react_agent.cli.exits import as_json
     from react_agent.cli.screen import Screen
     from react_agent.errors import ToolError
-    from react_agent.parsers import read
-    from react_agent.parsers.step import Act
+    from react_agent.parsers import Act, Malformed, read
     from react_agent.prompt import Prompt
 
     toolbox = _one(name, tools)
@@ -86,8 +85,10 @@ def run(ctx: click.Context, name: str, given: str, tools: Sequence[str], json: b
         f"Action: {name}\nAction Input: {given}", {spec.name: spec.parameters for spec in toolbox.specs}
     )
     try:
+        if isinstance(step, Malformed):
+            raise ToolError(Prompt.load().complaint(step))
         if not isinstance(step, Act):
-            raise ToolError(Prompt.load().complaint(step) if hasattr(step, "code") else "no call was read")
+            raise ToolError("INPUT is read as an answer, not as the input of a tool.")
         observation = toolbox.call(step.actions[0])
     except ToolError as problem:
         if json:

@@ -62,7 +62,7 @@ class Trace(Display):
                 self._screen.line(f"{action.tool} {arguments}", fg="cyan", bold=True)
         forged = [repair.span for repair in step.repairs if repair.kind == FORGED]
         for span in forged:
-            self._screen.struck(text[span.start : span.end])
+            self._screen.struck(text[span.start : span.end].rstrip())
         if forged:
             self._screen.line(f"{_count(len(forged), 'invented observation')} cut", fg="yellow")
 
