@@ -332,7 +332,7 @@ def test_a_context_that_is_too_short_is_said_in_one_line(home: Home) -> None:
 
 
 def test_no_server_at_the_address_is_said_in_one_line(home: Home) -> None:
-    done = home.process("ask", "--deadline", "3", "-m", "openai:m", "--base-url", "http://127.0.0.1:9", "x")
+    done = home.process("ask", "--deadline", "1", "-m", "openai:m", "--base-url", "http://127.0.0.1:9", "x")
     assert done.returncode in (3, 4)
     assert_one_line(done.stderr.decode())
 

@@ -12,9 +12,9 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-# Line feed and tab may stay. Bidi overrides and tags are drawn as nothing, and change what is read.
+# Line feed and tab may stay. Bidi overrides and tags are drawn as nothing, but change what is read.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _broken: set[TextIO] = set()
 
