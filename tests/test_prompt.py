@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from react_agent import prompts
 from react_agent.endpoints.formats import flatten
 from react_agent.errors import PromptError
+from react_agent.parsers.faults import PROBLEMS
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Span
 from react_agent.prompt import Prompt
 from react_agent.tools import builtin
@@ -137,6 +138,10 @@ def test_every_complaint_names_each_of_its_facts(code: str) -> None:
     said = PROMPT.complaint(Malformed("", "", code, facts))
     assert all(fact in said for fact in facts.values())
     assert "$" not in said
+
+
+def test_every_problem_of_an_input_has_its_words() -> None:
+    assert PROMPT.texts.problems.keys() == PROBLEMS.keys()
 
 
 def test_lists_in_a_complaint_are_written_out() -> None:
