@@ -174,15 +174,18 @@ def test_a_call_after_the_last_request_is_not_run() -> None:
 
 def test_what_can_be_watched_comes_in_order() -> None:
     seen: list[Sight] = []
-    list(Agent(Scripted([act(2, 3), "Final Answer: 5"]), PROMPT, Toolbox([add])).run("q", seen.append))
-    thought = "".join(s.text for s in seen if isinstance(s, Piece) and s.kind == "thought")
-    answer = "".join(s.text for s in seen if isinstance(s, Piece) and s.kind == "answer")
-    assert (thought.strip(), answer.strip()) == ("go on", "5")
+    replies = [act(2, 3, "I add the two of them"), "Final Answer: it is 5 in all\nand that is that"]
+    list(Agent(Scripted(replies), PROMPT, Toolbox([add])).run("q", seen.append))
     assert [type(s).__name__ for s in seen if not isinstance(s, Piece)] == [
         "Act",
         "Observation",
         "FinalAnswer",
     ]
+    thought = "".join(s.text for s in seen if isinstance(s, Piece) and s.kind == "thought")
+    answer = "".join(s.text for s in seen if isinstance(s, Piece) and s.kind == "answer")
+    assert thought.strip().startswith("I add the two")
+    assert answer.strip().startswith("it is 5")
+    assert isinstance(seen[0], Piece)
 
 
 def test_usage_told_before_the_stream_was_cut_is_kept() -> None:
