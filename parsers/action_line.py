@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from . import inputs, written
-from .faults import Fault
+from . import written
+from .faults import Fault, bad_input
 from .names import known, plain, said_in, unknown
 from .schema import Note
 from .step import Tools
@@ -26,6 +26,10 @@ _SEVERAL = re.compile(r"\s*(?:[,;/&+|、，；]|\band\b|\bthen\b|和|以及)\s*"
 _REMARK = re.compile(r"\s*(?:[#(,;，；（]|\s[-–—]{1,2}\s|//|\s→|->).*", re.DOTALL)
 
 
+ECHO = 300
+"""A longer text is no repeated phrase."""
+
+
 class Line(NamedTuple):
     """What the line of an action says: a tool, and the text of an input or its named values."""
 
@@ -36,7 +40,7 @@ class Line(NamedTuple):
 
 def is_echo(text: str) -> bool:
     """Whether a text repeats the instructions in place of following them."""
-    return ECHOES.search(text.strip()) is not None
+    return len(text) < ECHO and ECHOES.search(text.strip()) is not None
 
 
 def read_line(text: str, tools: Tools, note: Note) -> Line:
@@ -57,7 +61,7 @@ def read_line(text: str, tools: Tools, note: Note) -> Line:
     if found and (tool := known(found[1], tools, note)):
         named = written.flags(found[2], tool, tools[tool].get("properties", {}))
         if named is None:
-            raise inputs.bad_input(tool, "unknown_flag", text.find(found[2]), text)
+            raise bad_input(tool, "unknown_flag", text.find(found[2]), text)
         return Line(tool, named=named)
     return Line(_named_in(text.strip(), tools, note))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from . import calls, envelopes, inputs
-from .faults import Fault, Unreadable
+from . import calls, envelopes
+from .faults import Fault, Unreadable, bad_input
 from .names import is_answer, known
 from .schema import Note
 from .step import Action, Span, Tools
@@ -59,7 +59,7 @@ def _read_json(text: str, cut: str, tools: Tools, note: Note, span: Span) -> Fou
         value = calls.read_value(text, tool or "", cut, note)
         found = envelopes.said(value)
     except Unreadable as problem:
-        raise inputs.bad_input(tool or "", problem.problem, problem.position, text) from None
+        raise bad_input(tool or "", problem.problem, problem.position, text) from None
     except Fault as fault:
         if tool is None and fault.facts.get("problem") != "too_deep":
             return None

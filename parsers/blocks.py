@@ -30,6 +30,7 @@ class Block:
     region: Region | None = None
     tail: bool = False
     visible: bool = False
+    shows_tags: bool = False
 
     def add(self, start: int, end: int, soft: bool = False) -> None:
         """Add a stretch of visible text."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from . import action_line, inputs, jsonish, written
 from .blocks import Block
 from .envelopes import Called, called, shown
-from .faults import Fault, Unreadable
+from .faults import Fault, Unreadable, bad_input
 from .names import is_answer, known, unknown
 from .native import Item, Region
 from .schema import Note
@@ -41,15 +41,18 @@ def labelled(
     whole: str, block: Block, given: list[Block], tools: Tools, note: Note, span: Span
 ) -> list[Action] | Answer:
     """The calls of an action and of the inputs that stand under it."""
-    if block.name == "?" and block.payloads:
-        return _whole_step(whole, block, tools, note, span)
-    name = block.name.strip("*\r ")
     texts = [text for part in given for text in written_inputs(whole, part, tools, note)]
+    if block.name == "?" and block.payloads:
+        return _whole_step(whole, block, texts, tools, note, span)
+    name = block.name.strip("*\r ")
+    label, _, rest = name.replace("：", ":").partition(":")
+    if is_answer(label, tools) and rest.strip() and not block.payloads:
+        return Answer(rest.strip())
     if is_answer(name, tools):
         return _answer(whole, block, texts, tools, note)
     if block.payloads:
-        tool = known(name, tools, note)
-        if tool is not None and not _is_remark(whole, block, texts):
+        tool = action_line.read_line(name, tools, note).tool
+        if not _is_remark(whole, block, texts):
             return _inline(whole, block, tool, tools, note, span)
     line = action_line.read_line(name, tools, note)
     if line.named is not None:
@@ -82,7 +85,7 @@ def arguments_of(tool: str, texts: list[Written], tools: Tools, note: Note, span
 
 def written_inputs(whole: str, block: Block, tools: Tools, note: Note) -> list[Written]:
     """The texts of one input block: its payloads, or all of it if it is plain text."""
-    if block.form == "text" or not block.payloads or _is_text_in_brackets(whole, block):
+    if block.form == "text" or not block.payloads or is_text_in_brackets(whole, block):
         text = without_closers(whole[block.begin : block.end])
         return [Written(text.strip())]
     if block.tail:
@@ -106,7 +109,7 @@ def objects(value: Any, source: str, tools: Tools, note: Note, span: Span) -> li
     try:
         calls = called(value)
     except Unreadable as problem:
-        raise inputs.bad_input("", problem.problem, problem.position, source) from None
+        raise bad_input("", problem.problem, problem.position, source) from None
     return [action for call in calls or () for action in called_actions(call, source, tools, note, span)]
 
 
@@ -132,7 +135,7 @@ def _read_call(reader: Tolerant, tool: str, text: str, note: Note) -> tuple[list
     try:
         values, named = reader.arguments()
     except Unreadable as problem:
-        raise inputs.bad_input(tool, problem.problem, problem.position, text) from None
+        raise bad_input(tool, problem.problem, problem.position, text) from None
     for mend in reader.mends:
         note(mend.kind)
         if mend.kind == "missing_brackets":
@@ -140,7 +143,9 @@ def _read_call(reader: Tolerant, tool: str, text: str, note: Note) -> tuple[list
     return values, named
 
 
-def _whole_step(whole: str, block: Block, tools: Tools, note: Note, span: Span) -> list[Action] | Answer:
+def _whole_step(
+    whole: str, block: Block, texts: list[Written], tools: Tools, note: Note, span: Span
+) -> list[Action] | Answer:
     """A whole step, or code, where the name of the action is due."""
     payload = block.payloads[0]
     text = whole[payload.start : payload.end].strip()
@@ -148,7 +153,7 @@ def _whole_step(whole: str, block: Block, tools: Tools, note: Note, span: Span) 
         tool = known(text, tools, note)
         if tool is None:
             raise unknown(text.split("\n")[0], tools)
-        return arguments_of(tool, [], tools, note, span)
+        return arguments_of(tool, texts, tools, note, span)
     if _CALL_NAME.match(text, 1):
         return functions(text, tools, note, span)
     value = read_value(text, "", payload.cut, note)
@@ -165,11 +170,11 @@ def read_value(text: str, tool: str, cut: str, note: Note) -> Any:
     try:
         if cut == "string":
             raise Fault("TRUNCATED", tool=tool)
-        reading = jsonish.read(text)
+        reading = jsonish.read(text, cut=cut)
     except Unreadable as problem:
         if cut and problem.problem == "unreadable":
             raise Fault("TRUNCATED", tool=tool) from None
-        raise inputs.bad_input(tool, problem.problem, problem.position, text) from None
+        raise bad_input(tool, problem.problem, problem.position, text) from None
     for mend in reading.mends:
         note(mend.kind)
     return reading.value
@@ -179,7 +184,7 @@ def _called_in(value: Any, text: str) -> list[Called] | None:
     try:
         return called(value)
     except Unreadable as problem:
-        raise inputs.bad_input("", problem.problem, problem.position, text) from None
+        raise bad_input("", problem.problem, problem.position, text) from None
 
 
 def called_actions(call: Called, source: str, tools: Tools, note: Note, span: Span) -> Iterable[Action]:
@@ -259,14 +264,14 @@ def _read_inner(reader: Tolerant, tool: str, text: str, note: Note) -> tuple[lis
     try:
         values, given = reader.arguments()
     except Unreadable as problem:
-        raise inputs.bad_input(tool, problem.problem, problem.position, text) from None
+        raise bad_input(tool, problem.problem, problem.position, text) from None
     for mend in reader.mends:
         if mend.kind != "missing_brackets":
             note(mend.kind)
     return values, given
 
 
-def _is_text_in_brackets(whole: str, block: Block) -> bool:
+def is_text_in_brackets(whole: str, block: Block) -> bool:
     """Whether an input only begins with a bracket and is text: `[a] FROM t`, `{x | x > 2}`."""
     payload = block.payloads[0]
     if block.form != "bracket" or payload.deep:
@@ -321,7 +326,7 @@ def _tags(whole: str, item: Item, tool: str, tools: Tools, note: Note, span: Spa
     for value in item.values:
         if not re.fullmatch(r"[^\W\d][\w.\-]*", value.name):
             text = whole[item.payload.start : item.payload.end]
-            raise inputs.bad_input(tool, "bad_tag", text.find(value.name), text)
+            raise bad_input(tool, "bad_tag", text.find(value.name), text)
         given[value.name] = written.value_of(whole[value.start : value.end])
     found = inputs.from_call([], given, tool, tools, note, whole[item.payload.start : item.payload.end])
     return [Action(tool, arguments, span) for arguments in found]

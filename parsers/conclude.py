@@ -8,21 +8,19 @@ from . import action_line, alone, calls, names
 from .blocks import Block
 from .faults import Fault
 from .labels import IGNORABLE
+from .parts import says_no_tool
 from .repairs import repair
 from .scan import Scanner
 from .schema import Note
 from .step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
-
-_NO_TOOL = re.compile(
-    r"(?:need|use)\b.*\btools?\b.*\?\W*no\b|(?:需要|使用)[^\n]*工具[^\n]*[？?]\s*(?:不|否|没有)",
-    re.IGNORECASE,
-)
-
 from .tokens import without_closers
 
 _PLACEHOLDER = re.compile(r"<[^<>]+>|\{[\w .]+\}|\[[\w ]+\]|\$\{?\w+\}?")
 _FENCE_END = re.compile(r"\s*(?:`{3,}|~{3,})")
-_FOREIGN = re.compile(r"^\W{0,4}[^\W\d][\w \-]{0,30}[:：][ \t]*(\S[^\n]{0,60})$", re.MULTILINE)
+_FENCED = re.compile(r"^\s*```.*?^\s*```", re.MULTILINE | re.DOTALL)
+_FIELD = r"^\W{0,4}[^\W\d][\w \-]{0,30}[:：][ \t]*"
+_FOREIGN = re.compile(_FIELD + r"(\S[^\n]{0,60})$(?=(\n\s*" + _FIELD[1:] + ")?)", re.MULTILINE)
+"""A line like `Aktion: weather`, and whether another field follows it."""
 
 
 def conclude(scanner: Scanner, finish_reason: str | None) -> Step:
@@ -116,7 +114,7 @@ class _Conclusion:
         if self.scanner.first and len(unique) > 1:
             self._repair("later_actions", unique[1].span.start, end)
             unique = unique[:1]
-        thought = self._thought(max(action.span.start for action in unique))
+        thought = self._thought(max(action.span.start for action in actions))
         for action in unique:
             if any(
                 _PLACEHOLDER.fullmatch(v)
@@ -165,12 +163,11 @@ class _Conclusion:
             block for block in self.blocks if block.kind in ("prose", "question") and self._text_of(block)
         ]
         thoughts = [block for block in self.blocks if block.kind == "thought"]
-        if self.scanner.cut is not None and self.scanner.cut[1] == "invented_observation":
-            raise Fault("MISSING_ACTION")
+        invented = self.scanner.cut is not None and self.scanner.cut[1] == "invented_observation"
         if thoughts and not (prose and prose[-1].start > thoughts[-1].start):
             return self._after_thought(thoughts)
         step = self._object(prose) or (self._fenced(prose[-1]) if prose else None)
-        if step is None and prose:
+        if step is None and prose and not invented:
             step = self._prose(prose)
         if step is None:
             raise Fault("MISSING_ACTION")
@@ -241,7 +238,7 @@ class _Conclusion:
         """Only thoughts: an error, unless the thought says that no tool is needed and goes on with the answer."""
         text = self._text_of(thoughts[-1])
         first, _, rest = text.partition("\n")
-        if _NO_TOOL.search(first) and rest.strip():
+        if says_no_tool(first) and rest.strip():
             self._repair("unlabelled_answer", thoughts[-1].begin, thoughts[-1].begin)
             end = self._end_of(thoughts[-1])
             return FinalAnswer(self.text[:end].rstrip(), first.strip(), rest.strip(), self._all_repairs())
@@ -251,7 +248,9 @@ class _Conclusion:
 
     def _is_foreign_step(self, text: str) -> bool:
         """Whether lines like `Aktion: weather` name a tool with labels that are not configured."""
-        return any(names.known(line[1], self.tools, _ignore) for line in _FOREIGN.finditer(text))
+        lines = _FOREIGN.finditer(_FENCED.sub("", text))
+        named = ((names.known(line[1], self.tools, _ignore), line[2]) for line in lines)
+        return any(tool and (rest or not self.tools[tool].get("required")) for tool, rest in named)
 
     def _shows_step(self, text: str) -> bool:
         labels = (self.scanner.labels.match(line) for line in text.splitlines())
@@ -278,7 +277,7 @@ class _Conclusion:
 
     def _end_of(self, block: Block) -> int:
         """Where the accepted part of a block ends."""
-        if block.payloads:
+        if block.payloads and not (block.kind == "input" and calls.is_text_in_brackets(self.text, block)):
             end = block.payloads[-1].end
             fence = _FENCE_END.match(self.text, end) if block.form == "fence" else None
             return fence.end() if fence else end

@@ -27,9 +27,15 @@ class Display:
         self._begun = False
         self.holding = False
 
-    def begin(self, kind: str) -> None:
-        """A new part begins. Prose before it turns out to be thought; blanks that wait are dropped."""
-        if self._kind == "prose" and kind != "prose":
+    def begin(self, kind: str, acted: bool) -> None:
+        """A new part begins. Prose before it turns out to be thought; blanks that wait are dropped.
+
+        A thought behind a call counts only if another call follows.
+        """
+        kind = "later" if kind == "thought" and acted else kind
+        if (self._kind == "prose" and kind != "prose") or (
+            self._kind == "later" and kind in ("action", "native")
+        ):
             self._flush("thought", "".join(self._waiting).strip())
         self._waiting.clear()
         repeated = kind == "answer" and kind in self._shown
@@ -38,7 +44,9 @@ class Display:
     def show(self, text: str, soft: bool = False, marks: str = "") -> None:
         """Add text to the part that is open. Soft text waits like a blank."""
         kept = (
-            0 if soft or self.holding or self._kind == "prose" else len(text.rstrip(" \t\r\n\u00a0" + marks))
+            0
+            if soft or self.holding or self._kind in ("prose", "later")
+            else len(text.rstrip(" \t\r\n\u00a0" + marks))
         )
         if not kept:
             self._waiting.append(text)

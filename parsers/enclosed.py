@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
 
 from .labels import HEAD
-from .payload import Labelled, Payload, bracketed, find
+from .payload import Payload, Surroundings, bracketed, find
 from .source import Scan, Source
 from .tokens import token_at
 
 FENCE = re.compile(r"[^\S\n]*(`{3,}|~{3,})")
+INLINE_FENCE = re.compile(r"\s*(`{3,}).*\S.*\1")
+"""A fence that closes on the line on which it opens."""
+
 _HEADER = re.compile(r"[^\S\n]*(`{3,}|~{3,})[^\S\n]*((?:[\w+#.\-]+(?=\s*(?:\Z|\n|[{\[｛])))?)[^\S\n]*\n?")
 _MORE_HEADERS = re.compile(r"(?:\s*+(?:`{3,}|~{3,})[^\S\n]*[\w+#.\-]*[^\S\n]*\n)*+\s*+")
 _JSON_START = re.compile(r"""[{｛]|[\[［]\s*(?:[{｛\["'“\]\d-]|[\w.]+\()""")
@@ -27,9 +29,7 @@ def fence_header(source: Source, pos: int) -> Scan[tuple[int, str, str]]:
     return header.end(), header[1], header[2].lower()
 
 
-def fenced(
-    source: Source, pos: int, mark: str, keys: Set[str], labelled: Labelled
-) -> Scan[tuple[int, str, Payload, int]]:
+def fenced(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, int]]:
     """Read the content of a fence whose header was read: its form, its payload, and where an observation began.
 
     A bracket ends by its own grammar. Anything else ends at a line that holds only a fence; without one it ends where the text ends
@@ -39,25 +39,25 @@ def fenced(
         headers = _MORE_HEADERS.match(source.text, pos)
         assert headers is not None
         start = headers.end()
-        if source.ended or len(source.text) - start > HEAD or "\n" in source.text[start:]:
+        if source.ended or len(source.text) - start > HEAD or "\n" in source.text[start : start + HEAD]:
             break
         if start < len(source.text) and source.text[start] not in "`~[［":
             break
-        pos = yield from source.more(pos)
+        pos = yield from source.more(start)
     if _JSON_START.match(source.text, start):
-        pos, payload = yield from bracketed(source, start, keys, labelled)
+        pos, payload = yield from bracketed(source, start, around)
         return pos, "bracket", payload, -1
-    return (yield from _raw(source, start, mark, labelled))
+    return (yield from _raw(source, start, mark, around))
 
 
-def _raw(source: Source, pos: int, mark: str, labelled: Labelled) -> Scan[tuple[int, str, Payload, int]]:
+def _raw(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, int]]:
     begin, observed = source.base + pos, -1
     while True:
         pos, line_end, head = yield from line_head(source, pos)
         if is_fence_end(head, mark):
             payload = Payload(begin, source.base + pos)
             return line_end, "fence", payload, -1
-        if observed < 0 and labelled(source.text, pos, True):
+        if observed < 0 and around.labelled(source.text, pos, True):
             observed = source.base + pos
         pos = yield from find(source, pos, "\n")
         if pos >= len(source.text) and source.ended:

@@ -59,3 +59,15 @@ class Unreadable(Exception):
         super().__init__(problem)
         self.problem = problem
         self.position = position
+
+
+SNIPPET = 40
+"""How many characters around a problem a complaint shows."""
+
+
+def bad_input(tool: str, problem: str, position: int, text: str) -> Fault:
+    """The fault of an input that cannot be read, with the text around the place."""
+    start = max(0, position - SNIPPET // 2)
+    return Fault(
+        "BAD_INPUT", tool=tool, problem=problem, position=position, snippet=text[start : start + SNIPPET]
+    )

@@ -11,14 +11,11 @@ from typing import Any
 
 from . import jsonish, written
 from .envelopes import ARGUMENT_KEYS, Called, called
-from .faults import Fault, Unreadable
+from .faults import Fault, Unreadable, bad_input
 from .names import known
 from .schema import Inexact, Misfit, Note, describe, fit_object, is_schema, squeeze
 from .step import Schema
 from .tolerant import Bare, Tolerant
-
-SNIPPET = 40
-"""How many characters around a problem a complaint shows."""
 
 WRAPPERS = frozenset(map(squeeze, (*ARGUMENT_KEYS, "inputs", "kwargs", "properties")))
 """Keys that models put around the arguments."""
@@ -98,14 +95,6 @@ def from_call(
     return [_fitted({**by_place, **named}, tool, schema, note, source)]
 
 
-def bad_input(tool: str, problem: str, position: int, text: str) -> Fault:
-    """The fault of an input that cannot be read, with the text around the place."""
-    start = max(0, position - SNIPPET // 2)
-    return Fault(
-        "BAD_INPUT", tool=tool, problem=problem, position=position, snippet=text[start : start + SNIPPET]
-    )
-
-
 def missing_input(tool: str, schema: Schema) -> Fault:
     required = tuple(
         f"{name} ({describe(schema['properties'].get(name, {}))})" for name in schema.get("required", ())
@@ -133,7 +122,7 @@ def _from_brackets(
 ) -> list[dict[str, Any]]:
     keys = frozenset(tools[tool].get("properties", {})) | frozenset(ARGUMENT_KEYS)
     try:
-        reading = jsonish.read(text, keys)
+        reading = jsonish.read(text, keys, cut)
         for mend in reading.mends:
             note(mend.kind)
         return from_value(reading.value, tool, tools, note, text)

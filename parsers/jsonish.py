@@ -42,8 +42,10 @@ def read_strict(text: str, pos: int = 0) -> Reading | None:
     return Reading(value, end)
 
 
-def read(text: str, keys: frozenset[str] = frozenset()) -> Reading:
+def read(text: str, keys: frozenset[str] = frozenset(), cut: str = "") -> Reading:
     """Read the one value that `text` begins with; `keys` are names that may be keys without quotes.
+
+    `cut` says what was open where the text ended; such a text is not shown to json-repair, which fills gaps.
 
     >>> read("{city: 'Oslo', days: 2,}", frozenset({"city", "days"})).value
     {'city': 'Oslo', 'days': Bare('2')}
@@ -57,7 +59,7 @@ def read(text: str, keys: frozenset[str] = frozenset()) -> Reading:
     try:
         value = tolerant.value()
     except Unreadable as fault:
-        if fault.problem == "unreadable" and (repaired := _repaired(text)) is not None:
+        if fault.problem == "unreadable" and not cut and (repaired := _repaired(text)) is not None:
             return Reading(repaired, len(text), (Mend("json_repair", 0),))
         raise
     return Reading(value, tolerant.pos, tuple(tolerant.mends))
@@ -83,9 +85,9 @@ def _repaired(text: str) -> Any:
         value = json_repair.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or _letters(json.dumps(value, ensure_ascii=False)) != _letters(text):
-        return None
-    return value
+    written = json.dumps(value, ensure_ascii=False)
+    gaps = written.count('""') > text.count('""') + text.count("''")
+    return value if isinstance(value, dict) and not gaps and _letters(written) == _letters(text) else None
 
 
 def _letters(text: str) -> list[str]:

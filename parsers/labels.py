@@ -76,8 +76,8 @@ _SQUEEZED = re.compile(r"[\s_\-#№()\d]+")
 class Label(NamedTuple):
     """A label at the head of a line: its kind, where its content begins, and how sure it is.
 
-    `sign` is what stands between label and content: `:` (any colon), `-` (a dash, an equals sign), `]` (the label
-    is marked, and nothing else) or an empty text (nothing at all). `marks` is what opened around the label and was
+    `sign` is what stands between label and content: `:` (any colon), `-` (a dash, an equals sign), `]` (brackets
+    around the label), `#` (bold around it, or a heading), `<` (it is a tag), or an empty text (nothing). `marks` is what opened around the label and was
     not closed before the content.
     """
 
@@ -106,13 +106,12 @@ class Labels:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """One pattern for all labels, long ones first."""
+        """One pattern for all labels, long ones first, in small letters."""
         spellings = [word for words in self.languages for group in words.values() for word in group]
         spellings.sort(key=len, reverse=True)
         first = re.escape("".join({word[0] for word in spellings}))
         return re.compile(
             rf"{_LEAD}({_OPEN})\s*+(?=[{first}])({'|'.join(map(_spelled, spellings))}){_NUMBER}(?!\w)",
-            re.IGNORECASE,
         )
 
     @cached_property
@@ -126,17 +125,22 @@ class Labels:
         >>> ENGLISH_AND_CHINESE.match("**Action 2 Input:** {}")
         Label(kind='input', end=17, sign=':', marks='**', text='Action 2 Input')
         """
-        found = self.pattern.match(head)
+        if not head.isascii() and IGNORABLE.search(head):
+            return self._match_visible(head)
+        found = self.pattern.match(small(head))
         if found is None:
-            return self._match_visible(head) if IGNORABLE.search(head) else None
+            return None
         tail = _TAIL.match(head, found.end())
         assert tail is not None
         opened, (closed, sign) = found[1], tail.groups()
+        kind, end = self.kinds[_squeeze(found[2])], tail.end()
         if sign is None:
-            sign = "]" if (opened and closed) or "#" in head[: found.start(1)] else ""
+            framed = opened.strip("*_`") and closed
+            sign = "]" if framed else "#" if (opened and closed) or "#" in head[: found.start(1)] else ""
+            end = end if sign else found.end(2)
         else:
             sign = ":" if sign in COLONS else "-"
-        return Label(self.kinds[_squeeze(found[2])], tail.end(), sign, "" if closed else opened, found[2])
+        return Label(kind, end, sign, "" if closed else opened, head[found.start(2) : found.end(2)])
 
     def may_begin(self, head: str) -> bool:
         """Whether more text could still make a label of `head`, which does not end its line."""
@@ -150,6 +154,12 @@ class Labels:
         kept = [place for place, char in enumerate(head) if not IGNORABLE.match(char)]
         label = self.match("".join(head[place] for place in kept))
         return label and label._replace(end=kept[label.end - 1] + 1)
+
+
+def small(text: str) -> str:
+    """Text in small letters, every character in its place."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(c.lower() if c.isascii() else c for c in text)
 
 
 def _squeeze(text: str) -> str:

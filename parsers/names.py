@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from .faults import Fault
@@ -33,8 +34,15 @@ ANSWERS = frozenset({
 _PAIRS = {"`": "`", '"': '"', "'": "'", "*": "*", "_": "_", "<": ">", "[": "]", "(": ")", "{": "}", "“": "”",
           "【": "】", "「": "」", "‘": "’", "《": "》"}  # fmt: skip
 _SUFFIX = re.compile(r"(?::\d+|\.call|\(\s*\))$")
+_LETTER = "[^\\W\u2e80-\u9fff\uac00-\ud7af]"
+_BEFORE, _BEHIND = rf"(?<!{_LETTER})(?<![.\-])", rf"(?!{_LETTER}|-\w)"
+_NOT_NEEDED = re.compile(
+    r"(?:none|no (?:further )?(?:action|tool)s?)(?: (?:call|is|are|was))*(?: (?:needed|required|necessary))?"
+)
 _PUNCTUATION = " \t\r\n.,;:!。，；：！"
-_WORDS = re.compile(r"[^\W_][\w\-]*")
+_LETTER = "[^\\W\u2e80-\u9fff\uac00-\ud7af]"
+_BEFORE, _BEHIND = rf"(?<!{_LETTER})(?<![.\-])", rf"(?!{_LETTER}|-\w)"
+"""Edges of a word; a Chinese, Japanese or Korean letter next to a name is one."""
 
 
 def known(text: str, tools: Mapping[str, Any], note: Note) -> str | None:
@@ -72,16 +80,21 @@ def plain(text: str) -> str:
 def said_in(text: str, tools: Mapping[str, Any]) -> list[str]:
     """The tools whose names stand in a sentence as whole words; names in another case only if no other is there."""
     for flags in (re.NOFLAG, re.IGNORECASE):
-        found = [
-            name for name in tools if re.search(rf"(?<![\w.\-]){re.escape(name)}(?![\w\-])", text, flags)
-        ]
+        found = [name for name in tools if re.search(_BEFORE + re.escape(name) + _BEHIND, text, flags)]
         if found:
             return sorted(found, key=lambda name: text.lower().find(name.lower()))
     return []
 
 
+@lru_cache(maxsize=64)
 def is_no_action(text: str) -> bool:
-    return IGNORABLE.sub("", text).strip(" \t\r\n.!。`*\"'()[]<>").lower() in NO_ACTION
+    """Whether the name of an action says that there is none.
+
+    >>> is_no_action("No tool is needed."), is_no_action("weather")
+    (True, False)
+    """
+    word = IGNORABLE.sub("", text).strip(" \t\r\n.!。`*\"'()[]<>").lower()
+    return word in NO_ACTION or _NOT_NEEDED.fullmatch(word) is not None
 
 
 def is_answer(text: str, tools: Mapping[str, Any]) -> bool:

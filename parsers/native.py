@@ -7,10 +7,10 @@ or tags of parameters, in any of the orders that models use.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Set
+from collections.abc import Container
 from typing import NamedTuple
 
-from .payload import Labelled, Payload, bracketed
+from .payload import Payload, Surroundings, bracketed
 from .source import Scan, Source
 from .tokens import Token, may_begin, token_at
 
@@ -35,7 +35,7 @@ _BEHIND_VALUE = re.compile(
 _MARK = 32
 """No mark in or behind a value is longer."""
 
-TAG_OPENERS = ("<function=", "<function name=", "<invoke name=", "<invoke name=", "<|channel|>commentary to=")
+TAG_OPENERS = ("<function=", "<function name=", "<invoke name=")
 
 
 class Value(NamedTuple):
@@ -68,13 +68,13 @@ class Region(NamedTuple):
 
 
 def region(
-    source: Source, pos: int, tools: Container[str], keys: Set[str], labelled: Labelled
+    source: Source, pos: int, tools: Container[str], around: Surroundings
 ) -> Scan[tuple[int, Region | None]]:
     """Read the call whose opener stands at `pos`; no region, and the same place, if no call follows it.
 
     The place in the result is behind the last closer, or behind the payload if there is none.
     """
-    scan = _RegionScan(source, pos, tools, keys, labelled)
+    scan = _RegionScan(source, pos, tools, around)
     yield from scan.run()
     if not scan.items:
         return scan.start - source.base, None
@@ -84,14 +84,11 @@ def region(
 class _RegionScan:
     """How far the scan of one region is. All its text is kept until the first payload is sure."""
 
-    def __init__(
-        self, source: Source, pos: int, tools: Container[str], keys: Set[str], labelled: Labelled
-    ) -> None:
+    def __init__(self, source: Source, pos: int, tools: Container[str], around: Surroundings) -> None:
         self.source = source
         self.pos = pos
         self.tools = tools
-        self.keys = keys
-        self.labelled = labelled
+        self.around = around
         self.start = source.base + pos
         self.end = self.start
         self.items: list[Item] = []
@@ -129,6 +126,8 @@ class _RegionScan:
                 self.pos >= len(self.source.text) - 2 or may_begin(self.source.text, self.pos)
             ):
                 return token_at(self.source.text, self.pos)
+            if self.source.base + self.pos - self.end > ROOM:
+                return None
             yield from self._more()
 
     def _more(self) -> Scan[None]:
@@ -155,7 +154,7 @@ class _RegionScan:
             if self.items and not self.names and form == "json" and self.depth == 0:
                 return False
             self.sure = True
-            self.pos, payload = yield from bracketed(self.source, self.pos, self.keys, self.labelled)
+            self.pos, payload = yield from bracketed(self.source, self.pos, self.around)
             self._add(form, payload)
             return not payload.cut
         if char == "<":

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
+
 from . import names
 from .blocks import Block, Fence
 from .display import Display
 from .envelopes import ARGUMENT_KEYS, NAME_KEYS
-from .labels import Label, Labels
+from .labels import HEAD, Label, Labels
 from .source import Source
 from .step import Tools
 
 _LATE = {"late_input": "input", "late_observation": "observation"}
 _USERS = frozenset({"human", "user", "用户", "人类"})
+
+
+_NO_TOOL = re.compile(
+    r"(?:need|use)\b.*\btools?\b.*\?\W*no\b|(?:需要|使用)[^\n]*工具[^\n]*[？?]\s*(?:不|否|没有)",
+    re.IGNORECASE,
+)
+
+
+def says_no_tool(line: str) -> bool:
+    """Whether a thought begins with "Do I need a tool? No", so that the answer may follow without its label."""
+    return ("?" in line or "？" in line) and _NO_TOOL.search(line) is not None
 
 
 class Parts:
@@ -27,9 +41,8 @@ class Parts:
         self.tools = tools
         self.labels = labels
         self.first = first
-        declared = (name for schema in tools.values() for name in schema.get("properties", ()))
-        self.keys = frozenset((*ARGUMENT_KEYS, *NAME_KEYS, *declared))
-        self.blocks = [Block("prose", 0, 0)]
+        self.block = Block("prose", 0, 0)
+        self.blocks = [self.block]
         self.stop_at: int | None = None
         self.cut: tuple[int, str] | None = None
         self.fence: Fence | None = None
@@ -38,15 +51,20 @@ class Parts:
         self.wrapper = ""
         self.tag = ""
         self.fresh = True
+        self._acted = False
+        self._settled = 0
         self.before = ""
         self.last_char = ""
+        self._opening = ""
         self._held: int | None = None
         self._pending = ""
         self._listing = False
 
-    @property
-    def block(self) -> Block:
-        return self.blocks[-1]
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Names that may be keys without quotes: every parameter, and what stands around arguments."""
+        declared = (name for schema in self.tools.values() for name in schema.get("properties", ()))
+        return frozenset((*ARGUMENT_KEYS, *NAME_KEYS, *declared))
 
     def close(self, place: int) -> None:
         """The open part ends at `place`, or where it was held."""
@@ -61,11 +79,12 @@ class Parts:
     def open(self, block: Block) -> None:
         """Close the open part where the new one begins."""
         self.close(block.start)
+        self.block = block
         self.blocks.append(block)
         self.fresh = self.fresh and block.kind == "prose"
-        self.display.begin(block.kind)
+        self.display.begin(block.kind, self.acted())
         self._held, self._pending, self._listing = None, "", False
-        self.before = self.last_char = ""
+        self.before = self.last_char = self._opening = ""
 
     def say(self, start: int, end: int, soft: bool = False) -> None:
         """Text of the open part stands at `start` of the window."""
@@ -78,6 +97,13 @@ class Parts:
         if shown and not soft:
             block.visible, self.last_char, self.fresh = True, shown[-1], False
         self.display.show(text, soft, block.marks)
+        if not self.settled():
+            self._opening += text
+            self.display.holding = "\n" in self._opening and says_no_tool(self._opening)
+
+    def settled(self) -> bool:
+        """Whether the first line of a thought, which may say that no tool is needed, is over."""
+        return self.block.kind != "thought" or "\n" in self._opening or len(self._opening) >= HEAD
 
     def cut_at(self, place: int, kind: str, stop: int) -> None:
         """Drop everything from `place` on; the generation may be stopped at `stop`."""
@@ -87,10 +113,14 @@ class Parts:
 
     def acted(self) -> bool:
         """Whether a call was begun: an action with a name that is not a word for none, or a native call."""
-        return any(
-            block.kind == "native" or (block.kind == "action" and not names.is_no_action(block.name or "?"))
-            for block in self.blocks
-        )
+        if not self._acted:
+            new, self._settled = self.blocks[self._settled :], len(self.blocks) - 1
+            self._acted = any(map(_is_call, new[:-1]))
+        return self._acted or _is_call(self.block)
+
+    def forget(self) -> None:
+        """Nothing before was a call after all."""
+        self._acted, self._settled = False, 0
 
     def begin(self, label: Label, pos: int) -> None:
         """A label stands at `pos`: end the part before it and begin the next one, or cut."""
@@ -151,6 +181,8 @@ class Parts:
     def _fits_here(self, label: Label) -> bool:
         kind, here = label.kind, self.block.kind
         answering = here == "answer" and self.block.visible
+        if here == "input" and label.text in self._parameters():
+            return False
         if self.tag == "thought" and label.sign != "<":
             return False
         if kind == "late_input":
@@ -163,12 +195,14 @@ class Parts:
             return (
                 answering or self.fresh or self.acted() or (here == "prose" and label.text.lower() in _USERS)
             )
-        return not (here == "input" and label.text in self._parameters())
+        return True
 
     def _fits_without_colon(self, label: Label, rest: str) -> bool:
         title = label.text[0].isupper() or not label.text[0].isascii()
         if label.sign == "]":
-            return not rest or (label.kind == "answer" and not rest.startswith("("))
+            return not rest.startswith(("(", "["))
+        if label.sign == "#":
+            return not rest or label.kind == "answer"
         if not title or label.kind in ("question", "speaker", "late_input", "late_observation"):
             return False
         if label.kind == "action" and rest:
@@ -193,6 +227,11 @@ class Parts:
         action = next((block for block in reversed(self.blocks) if block.kind == "action"), None)
         tool = names.known(action.name, self.tools, ignore) if action else None
         return frozenset(self.tools[tool].get("properties", ())) if tool else frozenset()
+
+
+def _is_call(block: Block) -> bool:
+    named = block.kind == "action" and not names.is_no_action(block.name or "?")
+    return named or block.kind == "native"
 
 
 def ignore(kind: str) -> None:

@@ -7,8 +7,8 @@ quote is bounded by `AHEAD`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
-from typing import NamedTuple, TypeAlias
+from collections.abc import Set
+from typing import NamedTuple, Protocol
 
 from .source import Scan, Source
 
@@ -19,8 +19,10 @@ DEPTH = 100
 """Deeper nesting than this is refused."""
 
 CLOSER = {"{": "}", "[": "]", "(": ")"}
-PLAIN = {"｛": "{", "［": "[", "｝": "}", "］": "]", "，": ",", "：": ":"}
-QUOTES = {'"': '"”', "'": "'’", "`": "`", "“": '”"', "”": '”"', "„": '”“"', "«": "»", "‘": "’'"}
+PLAIN = {"｛": "{", "［": "[", "｝": "}", "］": "]", "，": ",", ";": ",", "；": ",", "：": ":"}
+QUOTES = {
+    '"': '"”', "'": "'’", "`": "`", "“": '”"', "”": '”"', "„": '”“"', "«": "»", "‘": "’'", "「": "」", "『": "』",
+}  # fmt: skip
 """Every quote that may open a string, and the quotes that may close it."""
 
 TRIPLE = ('"""', "'''")
@@ -30,10 +32,21 @@ GAP = re.compile(r"(?:\s++|//[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
 EXPECTING = "{[(,:=+"
 """Behind one of these a quote opens a string; anywhere else it is a character like others."""
 
-Labelled: TypeAlias = Callable[[str, int, bool], bool | None]
-"""Whether the line at a place begins with a label; None if more text is needed. The flag: no more will come."""
 
-_MARK = re.compile(r'["\'`“”„«‘{}\[\]()｛｝［］,，:：=+/#\\\n]')
+class Surroundings(Protocol):
+    """What a payload must know of the reply it stands in."""
+
+    @property
+    def keys(self) -> Set[str]:
+        """Names that may be keys without quotes."""
+        ...
+
+    def labelled(self, text: str, pos: int, ended: bool) -> bool | None:
+        """Whether the line at `pos` begins with a label; None if more text is needed, unless `ended`."""
+        ...
+
+
+_MARK = re.compile(r'["\'`“”„«‘「『{}\[\]()｛｝［］,，;；:：=+/#\\\n]')
 BODY = {close: re.compile(rf"(?:[^\\{close}]++|\\.)*+", re.DOTALL) for close in set(QUOTES.values())}
 """What stands between two quotes: anything but the closing quote, and whatever is escaped."""
 
@@ -60,18 +73,20 @@ class Context(NamedTuple):
 
     stack: list[str]
     is_key: bool
-    keys: Set[str]
-    labelled: Labelled
+    word_keys: bool
+    around: Surroundings
 
 
-def bracketed(source: Source, pos: int, keys: Set[str], labelled: Labelled) -> Scan[tuple[int, Payload]]:
+def bracketed(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int, Payload]]:
     """Read from the bracket at `pos` to the one that closes it.
 
-    `keys` are the parameter names that may stand without quotes. Outside strings, and where no key is due, a label
-    ends a payload that lacks its brackets.
+    Outside strings, and where no key is due, a label ends a payload that lacks its brackets.
     """
+    if (end := source.strict_end(pos)) > 0:
+        return end, Payload(source.base + pos, source.base + end)
     last = PLAIN.get(source.text[pos], source.text[pos])
     start, stack, deep = source.base + pos, [CLOSER[last]], False
+    word_keys = False
     pos += 1
     while True:
         mark = _MARK.search(source.text, pos)
@@ -94,7 +109,7 @@ def bracketed(source: Source, pos: int, keys: Set[str], labelled: Labelled) -> S
             if not stack:
                 return pos, Payload(start, source.base + pos, "", deep)
         elif (char in QUOTES or char == "\\") and last in EXPECTING:
-            context = Context(stack, stack[-1] == "}" and last in "{,", keys, labelled)
+            context = Context(stack, stack[-1] == "}" and last in "{,", word_keys, around)
             pos, closed = yield from _string(source, pos, context)
             last = '"'
             if not closed:
@@ -104,16 +119,17 @@ def bracketed(source: Source, pos: int, keys: Set[str], labelled: Labelled) -> S
         elif char == "\n":
             pos += 1
             if last not in EXPECTING:
-                pos, found = yield from at_label(source, pos, labelled)
+                pos, found = yield from at_label(source, pos, around)
                 if found:
                     return pos, Payload(start, source.base + pos, "brackets", deep)
         else:
+            word_keys = word_keys or (char == ":" and last == "w")
             last, pos = char if char in ",:=+" else "w", pos + 1
 
 
-def at_label(source: Source, pos: int, labelled: Labelled) -> Scan[tuple[int, bool]]:
+def at_label(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int, bool]]:
     """Whether the line at `pos` begins with a label."""
-    while (found := labelled(source.text, pos, source.ended)) is None:
+    while (found := around.labelled(source.text, pos, source.ended)) is None:
         pos = yield from source.more(pos)
     return pos, found
 
@@ -197,7 +213,7 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
     if char in "}])":
         alone = len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
         return char in context.stack and alone
-    if char == ":":
+    if char == ":" or (context.is_key and (char in QUOTES or char == "=")):
         return context.is_key
     if char == "+":
         after = _behind_gap(text, after + 1, limit, ended)
@@ -205,18 +221,20 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
     if char == ",":
         return context.is_key or _item_follows(text, after + 1, limit, ended, context)
     if context.stack[-1] == "}":
-        key = _key_at(text, after, limit, ended, context.keys)
+        key = _key_at(text, after, limit, ended, context)
         if key is not False:
             return key
     newline = text.rfind("\n", pos, after)
-    return newline >= 0 and context.labelled(text, newline + 1, ended)
+    return newline >= 0 and context.around.labelled(text, newline + 1, ended)
 
 
 def _behind_gap(text: str, pos: int, limit: int, ended: bool) -> int | None:
     """The place behind white space and comments; None if they may go on."""
     gap = GAP.match(text, pos, limit)
     after = gap.end() if gap else pos
-    if not ended and (after >= len(text) or text[after:] == "/" or text.startswith("/*", after)):
+    if not ended and (
+        after >= len(text) or (text[after] == "/" and after + 1 == len(text)) or text.startswith("/*", after)
+    ):
         return None
     return after
 
@@ -229,14 +247,14 @@ def _item_follows(text: str, pos: int, limit: int, ended: bool, context: Context
     if after >= min(len(text), limit) or text[after] in "}])｝］":
         return True
     if context.stack[-1] == "}":
-        return _key_at(text, after, limit, ended, context.keys)
+        return _key_at(text, after, limit, ended, context)
     if _VALUE.match(text, after, limit) or _BARE_ITEM.match(text, after, limit):
         return True
-    key = context.stack[-1] == ")" and _key_at(text, after, limit, ended, context.keys)
+    key = context.stack[-1] == ")" and _key_at(text, after, limit, ended, context)
     return key or (False if ended or "\n" in text[after:limit] else None)
 
 
-def _key_at(text: str, pos: int, limit: int, ended: bool, keys: Set[str]) -> bool | None:
+def _key_at(text: str, pos: int, limit: int, ended: bool, context: Context) -> bool | None:
     """Whether a key and its colon stand at `pos`: any key in quotes, or a bare one that is a parameter."""
     end = min(len(text), limit)
     if text[pos] in QUOTES:
@@ -247,7 +265,10 @@ def _key_at(text: str, pos: int, limit: int, ended: bool, keys: Set[str]) -> boo
         return None if after is None and not ended else found
     word = _WORD.match(text, pos, limit)
     if word is None:
-        return text[pos] == "\\" and _key_at(text, pos + 1, limit, ended, keys) if pos + 1 < end else False
+        return text[pos] == "\\" and _key_at(text, pos + 1, limit, ended, context) if pos + 1 < end else False
     if word.end() < end:
-        return text[word.end()] in ":：=" and word[0].rstrip() in keys
+        name, sign = word[0].rstrip(), text[word.end()]
+        if context.stack[-1] == ")":
+            return sign == "=" and name.isidentifier()
+        return sign in ":：=" and (name in context.around.keys or context.word_keys)
     return False if ended else None

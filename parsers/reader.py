@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from .conclude import conclude
 from .display import Piece
 from .labels import ENGLISH_AND_CHINESE, Labels
-from .scan import Scanner
 from .step import Step, Tools
 
 
@@ -59,6 +57,8 @@ class Reader:
     def __init__(
         self, tools: Tools, *, several: Literal["all", "first"] = "all", labels: Labels = ENGLISH_AND_CHINESE
     ) -> None:
+        from .scan import Scanner  # here, so that a program which only needs the nouns starts fast
+
         self._scanner = Scanner(tools, labels, several == "first")
         self._scan = self._scanner.run()
         next(self._scan)
@@ -77,6 +77,8 @@ class Reader:
 
     def finish(self, finish_reason: str | None = "stop") -> Step:
         """The reply is complete: the step it is. Nothing can be fed after this."""
+        from .conclude import conclude
+
         self._scanner.source.ended = True
         for _ in self._scan:
             pass

@@ -11,23 +11,22 @@ from collections.abc import Callable
 
 from . import names
 from .blocks import Block
-from .enclosed import FENCE, fence_header, fenced, is_fence_end, line_head, quoted
-from .labels import HEAD, Label, Labels
+from .enclosed import FENCE, INLINE_FENCE, fence_header, fenced, is_fence_end, line_head, quoted
+from .labels import COLONS, HEAD, Label, Labels
 from .parts import ignore
 from .payload import Payload, bracketed
 from .source import Scan
 from .step import Tools
 from .text_scan import TextScan
-from .tokens import token_at
+from .tokens import SPECIAL, token_at
 
 _BLANK = re.compile(r"[^\S\n]*+")
-_SPECIAL = re.compile(r"[\n<\[]")
 _BRACKET = re.compile(r"[({\[｛]")
 _LIST = re.compile(r"""[\[［]\s*+(?:[{｛"'“]|[\w.]+\()""")
 _INLINE_LABEL = re.compile(
     r"(.{1,80}?)[ \t,;]+(?:(?:action|tool)[ _]?input|行动输入|动作输入)\s*[:：]\s*", re.IGNORECASE
 )
-_INLINE_FENCE = re.compile(r"\s*(`{3,}).*\S.*\1")
+_NEXT_OBJECT = re.compile(r"[,;，]\s*(?=[{｛])")
 NAME = 200
 """Longer text on the line of an action is no name."""
 
@@ -60,6 +59,7 @@ class Scanner(TextScan):
 
     def _line(self, pos: int) -> Scan[int]:
         """Read from the start of a line to the start of the next, or behind a payload."""
+        pos = self.plain_lines(pos)
         pos, label, head = yield from self.find_label(pos)
         answering = self.block.kind == "answer" and self.block.visible
         if label is not None and answering:
@@ -73,10 +73,9 @@ class Scanner(TextScan):
             return len(self.source.text)
         if self.block.kind in self._readers:
             return (yield from self._readers[self.block.kind](pos))
-        if label is None:
-            pos, done = yield from self.line_start(pos)
-            if done:
-                return pos
+        pos, done = yield from self.line_start(pos)
+        if done:
+            return pos
         return (yield from self.text(pos))
 
     def _content(self, pos: int, label: Label) -> Scan[int]:
@@ -84,10 +83,14 @@ class Scanner(TextScan):
         while True:
             head = self.source.text[pos : pos + HEAD].partition("\n")[0]
             marks = len(head) - len(head.lstrip(" *_\t")) if label.marks else 0
-            again = self.labels.match(head[marks:])
+            again = self.labels.match(head[marks:]) if any(colon in head for colon in COLONS) else None
             if again is not None and again.sign == ":" and again.kind == label.kind:
                 pos += marks + again.end
-            elif self.source.ended or len(self.source.text) > pos + len(head) or not self.labels.may_begin(head[marks:]):
+            elif (
+                self.source.ended
+                or len(self.source.text) > pos + len(head)
+                or not self.labels.may_begin(head[marks:])
+            ):
                 return pos + marks
             else:
                 pos = yield from self.source.more(pos)
@@ -104,7 +107,7 @@ class Scanner(TextScan):
                 return pos
         elif char in "{｛" or FENCE.match(self.source.text, pos) or _LIST.match(self.source.text, pos):
             pos, _, head = yield from line_head(self.source, pos)
-            if not _INLINE_FENCE.match(head):
+            if not INLINE_FENCE.match(head):
                 return (yield from self._unlabelled_input(pos))
         if not block.name:
             return (yield from self._name(pos))
@@ -120,7 +123,7 @@ class Scanner(TextScan):
             ahead = self.source.text[here : here + 3]
             if ahead[:1] == "\n":
                 return here + 1, False
-            if self.source.ended or len(ahead) == 3 or (ahead and ahead[0] not in "`~[［\"'"):
+            if self.source.ended or len(ahead) == 3 or (ahead and ahead[0] not in "`~[［\"',;，"):
                 return here, bool(ahead)
             pos = yield from self.source.more(here)
 
@@ -147,7 +150,7 @@ class Scanner(TextScan):
             block.form = "square"
             return (yield from self._square(pos, self.source.base + pos))
         block.form = "call" if line[bracket] == "(" else "bracket"
-        pos, payload = yield from bracketed(self.source, pos, self.keys, self.labelled)
+        pos, payload = yield from bracketed(self.source, pos, self)
         block.payloads.append(payload)
         return pos
 
@@ -165,6 +168,12 @@ class Scanner(TextScan):
             name = line[: bracket.start()].strip()
             if name and (names.known(name, self.tools, ignore) or names.is_answer(name, self.tools)):
                 return bracket.start()
+            if (
+                bracket[0] == "{"
+                and '"' in line[bracket.start() :]
+                and len(names.said_in(name, self.tools)) == 1
+            ):
+                return bracket.start()
         return -1
 
     def _end_of_name(self, line: str) -> int:
@@ -177,9 +186,8 @@ class Scanner(TextScan):
 
     def _square(self, pos: int, start: int) -> Scan[int]:
         """A line of `name[input]`; the last bracket of the line closes, and without one the next lines belong to it."""
-        while "\n" not in self.source.text[pos:] and not self.source.ended:
+        while (end := self.source.text.find("\n", pos)) < 0 and not self.source.ended:
             pos = yield from self.source.more(pos)
-        end = self.source.text.find("\n", pos)
         line = self.source.text[pos : end if end >= 0 else len(self.source.text)]
         cut = "" if "]" in line else "brackets"
         self.block.payloads = [Payload(start, self.source.base + pos + len(line), cut)]
@@ -218,15 +226,13 @@ class Scanner(TextScan):
         payload: Payload | None = None
         if FENCE.match(self.source.text, pos):
             pos, mark, _ = yield from fence_header(self.source, pos)
-            pos, block.form, payload, observed = yield from fenced(
-                self.source, pos, mark, self.keys, self.labelled
-            )
+            pos, block.form, payload, observed = yield from fenced(self.source, pos, mark, self)
             block.payloads.append(payload)
             if observed >= 0:
                 self.cut_at(observed, "invented_observation", observed)
             return pos
         if char in "{[｛［":
-            pos, payload = yield from bracketed(self.source, pos, self.keys, self.labelled)
+            pos, payload = yield from bracketed(self.source, pos, self)
             block.form = "bracket"
         elif char == '"':
             start = self.source.base + pos
@@ -245,7 +251,7 @@ class Scanner(TextScan):
     def _bare(self, pos: int) -> Scan[int]:
         """A line of an input that is plain text; only tokens can end it before the next label does."""
         while True:
-            mark = _SPECIAL.search(self.source.text, pos)
+            mark = SPECIAL.search(self.source.text, pos)
             if mark is None:
                 pos = len(self.source.text)
                 if self.source.ended:
@@ -272,8 +278,11 @@ class Scanner(TextScan):
         if not seen:
             return pos
         block, char = self.block, self.source.text[pos]
+        if char in ",;，" and block.form == "bracket" and (more := _NEXT_OBJECT.match(self.source.text, pos)):
+            pos = more.end()
+            char = self.source.text[pos]
         if char in "{｛" and block.kind == "input" and block.form == "bracket":
-            pos, payload = yield from bracketed(self.source, pos, self.keys, self.labelled)
+            pos, payload = yield from bracketed(self.source, pos, self)
             block.payloads.append(payload)
             return pos
         if char in "<[":

@@ -23,9 +23,21 @@ Note: TypeAlias = Callable[[str], None]
 NOTHING = frozenset({"", "none", "null", "nil", "n/a", "undefined"})
 _ABSENT = object()
 _NUMBER = re.compile(r"[+\-−]?(?:\d+(?:[.．]\d*)?|[.．]\d+)(?:[eE][+-]?\d+)?")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _EXPRESSION = re.compile(r"[\w)\]]\s*(?:[*/%^+]|-\s*\w)|\w\s*\(")
 _SCHEMA_WORDS = frozenset(
-    ["type", "description", "title", "enum", "default", "items", "properties", "required", "format", "examples"]
+    [
+        "type",
+        "description",
+        "title",
+        "enum",
+        "default",
+        "items",
+        "properties",
+        "required",
+        "format",
+        "examples",
+    ]
 )
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -336,9 +348,9 @@ def _parsed(text: str, kind: type) -> Any:
 def _plain(value: Any, schema: Schema) -> Any:
     """A value no schema speaks of, with everything bare in it made a number or a text."""
     if isinstance(value, Bare):
-        return (
-            json.loads(value) if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?", value, re.A) else str(value)
-        )
+        if value.lstrip("+-").lower() in ("nan", "inf", "infinity"):
+            raise _bad_type(value, schema)
+        return _plain(json.loads(value), schema) if _JSON_NUMBER.fullmatch(value) else str(value)
     if isinstance(value, float) and not _is_finite(value):
         raise _bad_type(value, schema)
     if isinstance(value, list):

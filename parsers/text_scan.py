@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 
 from .blocks import Block, Fence
-from .enclosed import FENCE, fence_header, is_fence_end, line_head
-from .labels import HEAD, Label
+from .enclosed import FENCE, INLINE_FENCE, fence_header, is_fence_end, line_head
+from .labels import HEAD, IGNORABLE, Label, small
 from .native import region
 from .parts import Parts
 from .payload import bracketed
 from .source import Scan
-from .tokens import LONGEST, ROLE_HEAD, STEPS, THINKING, Token, may_begin, token_at
+from .tokens import LONGEST, ROLE_HEAD, SPECIAL, STEPS, THINKING, Token, may_begin, token_at
 
-_SPECIAL = re.compile(r"[\n<\[]")
+_PLAIN_LINE = re.compile(r"(?![^\S\n]*+[`~<#>])[^\n<\[◁]*+\n")
 _BLANK = re.compile(r"[^\S\n]*+")
 _JSON = re.compile(
     r"""[{｛]\s*+(?:["'“`}｝]|\\"|\w[\w ]*+[:：])|[\[［]\s*+(?:[{｛"'\]\-\d]|[\w.]+\()"""
@@ -28,6 +28,26 @@ _THINKING_LANGUAGES = frozenset({"thinking", "think", "thought", "reasoning"})
 
 class TextScan(Parts):
     """Reads text: everything that is neither an action nor an input."""
+
+    def plain_lines(self, pos: int) -> int:
+        """Step over lines of text that hold neither labels nor tokens. This only saves time."""
+        text, start, block = self.source.text, pos, self.block
+        if (
+            block.kind not in ("thought", "answer", "prose")
+            or not block.visible
+            or self.wrapper
+            or not self.settled()
+        ):
+            return pos
+        while line := _PLAIN_LINE.match(text, pos):
+            end = line.end()
+            if self.labels.pattern.match(small(text[pos : min(end - 1, pos + HEAD)])) or IGNORABLE.search(
+                text, pos, end
+            ):
+                break
+            pos = end
+        self.say(start, pos)
+        return pos
 
     def find_label(self, pos: int) -> Scan[tuple[int, Label | None, str]]:
         """The label or the step tag at the start of a line, once that is certain, and the head of the line."""
@@ -74,13 +94,23 @@ class TextScan(Parts):
         blank = _BLANK.match(self.source.text, pos)
         assert blank is not None
         here, text = blank.end(), self.source.text
-        while not self.source.ended and text[here:] in ("", "`", "``", "~", "~~"):
+        while not self.source.ended and len(text) < here + 3 and text[here:] in ("", "`", "``", "~", "~~"):
             pos = yield from self.source.more(pos)
             text = self.source.text
             blank = _BLANK.match(text, pos)
             here = blank.end() if blank else pos
         if FENCE.match(text, pos):
-            return (yield from self._fence(pos)), True
+            pos, _, head = yield from line_head(self.source, pos)
+            if self.fresh or not INLINE_FENCE.match(head):
+                return (yield from self._fence(pos)), True
+            return pos, False
+        if text[here : here + 1] in ("#", ">"):
+            here, token = yield from self.token(here)
+            if token is not None and token.role == "open" and self.block.kind != "answer":
+                here, done = yield from self.native(here)
+                if done:
+                    return here, True
+            pos = here
         if self.fresh and text[here : here + 1] not in ("", "\n", "<"):
             start, bracket = yield from self.payload_start(here)
             if bracket >= 0:
@@ -113,7 +143,7 @@ class TextScan(Parts):
         start = self.source.base + pos
         if self.block.kind != "object":
             self.open(Block("object", start, start))
-        pos, payload = yield from bracketed(self.source, bracket, self.keys, self.labelled)
+        pos, payload = yield from bracketed(self.source, bracket, self)
         if payload.start - start < HEAD:
             payload = payload._replace(start=start)
         self.block.payloads.append(payload)
@@ -142,26 +172,40 @@ class TextScan(Parts):
 
     def text(self, pos: int) -> Scan[int]:
         """Read text to the end of the line, or to a token that ends it."""
+        start = pos
         while True:
-            mark = _SPECIAL.search(self.source.text, pos)
+            mark = SPECIAL.search(self.source.text, pos)
             if mark is None:
-                self.say(pos, len(self.source.text))
+                self.say(start, len(self.source.text))
                 if self.source.ended:
                     return len(self.source.text)
-                pos = yield from self.source.more(len(self.source.text))
+                start = pos = yield from self.source.more(len(self.source.text))
                 continue
             if mark[0] == "\n":
-                self.say(pos, mark.end())
+                self.say(start, mark.end())
                 return mark.end()
-            self.say(pos, mark.start())
+            if (
+                len(self.source.text) > mark.start() + LONGEST
+                and token_at(self.source.text, mark.start()) is None
+            ):
+                pos = mark.start() + 1
+                continue
+            self.say(start, mark.start())
             quoted = self.before == "`"
             pos, token = yield from self.token(mark.start())
             pos, done = (pos, False) if token is None or quoted else (yield from self._take(token, pos))
             if done:
                 return pos
-            size = 1 if token is None else token.length
-            self.say(pos, pos + size, token is not None and token.role in ("close", "unthink", "unstep"))
-            pos += size
+            start, pos = pos, pos + 1
+            if token is not None:
+                self._say_token(token, start)
+                start = pos = start + token.length
+
+    def _say_token(self, token: Token, pos: int) -> None:
+        """A token that is text. A closer that closes nothing counts only if more text follows it."""
+        self.block.shows_tags |= token.role in ("open", "step", "think")
+        soft = token.role in ("close", "unthink", "unstep") and not self.block.shows_tags
+        self.say(pos, pos + token.length, soft)
 
     def token(self, pos: int) -> Scan[tuple[int, Token | None]]:
         """The token at `pos`, once it is certain that it is no longer one."""
@@ -173,8 +217,10 @@ class TextScan(Parts):
         """Do what a token means inside text; False if it is text."""
         here, block = self.source.base + pos, self.block
         if token.role == "end":
-            if self.fresh and (head := ROLE_HEAD.match(self.source.text, pos)):
-                return head.end(), True
+            if self.fresh:
+                pos, head = yield from self._role_head(pos)
+                if head:
+                    return head, True
             self.cut_at(here, "end_token", here + token.length)
             return pos, True
         if token.role == "unstep" and token.text[2:-1] == self.tag:
@@ -191,6 +237,12 @@ class TextScan(Parts):
         if token.role == "open":
             return (yield from self.native(pos))
         return pos, False
+
+    def _role_head(self, pos: int) -> Scan[tuple[int, int]]:
+        """Where the head of the model's own turn ends, if the reply repeats that; else 0."""
+        pos, _, _ = yield from line_head(self.source, pos)
+        head = ROLE_HEAD.match(self.source.text, pos)
+        return pos, head.end() if head else 0
 
     def end_tag(self, token: Token, pos: int) -> int:
         """The tag of a step closes."""
@@ -235,13 +287,15 @@ class TextScan(Parts):
         )
         thought = Block("thinking", first.start, first.begin, here, marks=first.marks)
         thought.add(first.begin, here)
+        self.forget()
         self.blocks[:] = [thought]
+        self.block = thought
         self.open(Block("prose", here, here + token.length))
         self.fresh = True
 
     def native(self, pos: int) -> Scan[tuple[int, bool]]:
         """Read a native call, if one follows the opener at `pos`."""
-        pos, found = yield from region(self.source, pos, self.tools, self.keys, self.labelled)
+        pos, found = yield from region(self.source, pos, self.tools, self)
         if found is None:
             return pos, False
         block = Block("native", found.start, found.start)

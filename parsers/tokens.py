@@ -17,6 +17,7 @@ THINKING: Mapping[str, str] = {
     "<reflection>": "</reflection>",
     "<seed:think>": "</seed:think>",
     "[think]": "[/think]",
+    "◁think▷": "◁/think▷",
     "<|start_thinking|>": "<|end_thinking|>",
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|>",
@@ -41,7 +42,7 @@ CALLS = (
 """Names of tags around a call of a tool."""
 
 OPENERS = (
-    *(f"<{name}>" for name in CALLS), "<function=", "<function name=", "<invoke name=", "<invoke name=",
+    *(f"<{name}>" for name in CALLS), "<function=", "<function name=", "<invoke name=",
     "[tool_calls]", "[tool_call]", "[tool_request]", "<|python_tag|>", "<|python_start|>", "<|tool_call|>",
     "<|tool_calls|>", "<|tool_call_start|>", "<|tool_calls_begin|>", "<|tool_call_begin|>", "<|tool_calls_section_begin|>",
     "<|tool_call_section_begin|>", "<|tool_list_start|>", "<|action_start|>", "<|start_action|>", "<|recipient|>",
@@ -50,7 +51,7 @@ OPENERS = (
 """What begins a call in the dialects that models were trained on."""
 
 CLOSERS = (
-    *(f"</{name}>" for name in CALLS), "</function>", "</invoke>", "</invoke>", "[/tool_calls]", "[/tool_call]",
+    *(f"</{name}>" for name in CALLS), "</function>", "</invoke>", "[/tool_calls]", "[/tool_call]",
     "[end_tool_request]", "<|python_end|>", "<|/tool_call|>", "<|tool_call_end|>", "<|tool_calls_end|>",
     "<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_list_end|>", "<|action_end|>", "<|end_action|>",
     "<|call|>", "<|eom_id|>", "### tool_call_end ###",
@@ -81,7 +82,8 @@ ROLE_HEAD = re.compile(
 """The head of the model's own turn, where it repeats that at the start of its reply."""
 
 _TRAILING = re.compile(
-    rf"(?:\s*(?:{'|'.join(map(re.escape, (*CLOSERS, *(f'</{name}>' for name in STEPS))))}))+\s*\Z", re.IGNORECASE
+    rf"(?:\s*(?:{'|'.join(map(re.escape, (*CLOSERS, *(f'</{name}>' for name in STEPS))))}))+\s*\Z",
+    re.IGNORECASE,
 )
 
 LONGEST = 40
@@ -111,9 +113,17 @@ ROLES: Mapping[str, str] = {
 
 _SAME = str.maketrans("｜▁", "|_")
 _PREFIXES = frozenset(text[:end] for text in ROLES for end in range(1, len(text)))
-_BY_START: dict[str, tuple[str, ...]] = {}
-for _text in sorted(ROLES, key=len, reverse=True):
-    _BY_START[_text[:2]] = (*_BY_START.get(_text[:2], ()), _text)
+
+
+def _spelled(text: str) -> str:
+    return re.escape(text).replace(r"\|", "[|｜]").replace("_", "[_▁]")
+
+
+_STARTS = sorted({text[:2] for text in ROLES if text[0] not in "#>"})
+SPECIAL = re.compile("|".join(["\n", *map(_spelled, _STARTS), r"[<\[◁]\Z"]), re.IGNORECASE)
+"""A line break, or what may be the beginning of a token inside a line."""
+
+_TOKEN = re.compile("|".join(map(_spelled, sorted(ROLES, key=len, reverse=True))), re.IGNORECASE)
 
 
 def plain(text: str) -> str:
@@ -137,11 +147,11 @@ def token_at(text: str, pos: int) -> Token | None:
     >>> token_at("a<THINK>b", 1)
     Token(role='think', text='<think>', length=7)
     """
-    ahead = plain(text[pos : pos + LONGEST])
-    for token in _BY_START.get(ahead[:2], ()):
-        if ahead.startswith(token):
-            return Token(ROLES[token], token, len(token))
-    return None
+    found = _TOKEN.match(text, pos)
+    if found is None:
+        return None
+    token = plain(found[0])
+    return Token(ROLES[token], token, len(token))
 
 
 def may_begin(text: str, pos: int) -> bool:

@@ -57,6 +57,11 @@ class Tolerant:
         self.pos = pos
         self.mends: list[Mend] = []
         self._stack: list[str] = []
+        self._word_keys = False
+
+    def labelled(self, text: str, pos: int, ended: bool) -> bool:
+        """No label can stand in a text that is known to be a payload."""
+        return False
 
     def value(self) -> Any:
         """The value at `pos`; `pos` then stands behind it."""
@@ -93,8 +98,7 @@ class Tolerant:
             start = self.pos
             key = self._key()
             self._gap()
-            if self._char() == ":":
-                self.pos += 1
+            if self._colon(key):
                 self._add(found, key, self._item())
             elif self._char() in ",}" and not found and isinstance(key, str):
                 items.append(key)
@@ -106,6 +110,22 @@ class Tolerant:
         if items:
             self._mend("set_braces")
         return items or found
+
+    def _colon(self, key: Any) -> bool:
+        """Step over the colon behind a key; it may be an equals sign, or missing between two quoted texts."""
+        if self._char() == ":":
+            self.pos += 1
+            return True
+        quoted = not isinstance(key, Bare)
+        if self._char() == "=" or (quoted and self._char() in QUOTES):
+            self._mend("missing_colon")
+            self.pos += (
+                len(self.text[self.pos : self.pos + 2].rstrip())
+                if self.text.startswith("=>", self.pos)
+                else self._char() == "="
+            )
+            return True
+        return False
 
     def _list(self, close: str) -> list[Any]:
         self._open(close)
@@ -137,7 +157,8 @@ class Tolerant:
 
     def _next_key(self) -> bool:
         name = _NAME.match(self.text, self.pos)
-        return bool(name and name[0] in self.keys and self.text[name.end() : name.end() + 1] in (":", "："))
+        known = name and (self._word_keys or name[0] in self.keys)
+        return bool(name and known and self.text[name.end() : name.end() + 1] in (":", "："))
 
     def _add(self, found: dict[str, Any], key: Any, value: Any) -> None:
         if value is UNDEFINED:
@@ -154,6 +175,7 @@ class Tolerant:
         if atom is None:
             raise Unreadable("unreadable", self.pos)
         self._mend("unquoted_key")
+        self._word_keys = True
         self.pos = atom.end()
         return Bare(atom[0])
 
@@ -183,7 +205,7 @@ class Tolerant:
             body = self._cut(start + 2, end, end + 2, "escaped_once_more")
             return body.replace('\\"', '"') if "\\" in body else body
         close, end = QUOTES[opened[0]], start
-        context = Context(self._stack or ["}"], is_key, self.keys, _never)
+        context = Context(self._stack or ["}"], is_key, self._word_keys, self)
         while True:
             body_end = BODY[close].match(text, end + 1)
             assert body_end is not None
@@ -246,7 +268,11 @@ class Tolerant:
             if self.text[pos : pos + 1] in QUOTES or self.text[pos : pos + 1] in ("", "}", "｝"):
                 return True
             name = _NAME.match(self.text, pos)
-            return bool(name and name[0] in self.keys and self.text[name.end() :].lstrip()[:1] in (":", "："))
+            return bool(
+                name
+                and name[0] in self.keys
+                and self.text[name.end() : name.end() + 9].lstrip()[:1] in (":", "：")
+            )
         return self.text[self.pos] != "\n"
 
     def _atom(self, text: str, start: int) -> Any:
@@ -264,7 +290,7 @@ class Tolerant:
         if len(self._stack) >= DEPTH:
             raise Unreadable("too_deep", self.pos)
         if self.text[self.pos] in PLAIN:
-            self._mend("fullwidth_punctuation")
+            self._mend("other_punctuation")
         self._stack.append(close)
         self.pos += 1
 
@@ -303,7 +329,7 @@ class Tolerant:
     def _char(self) -> str:
         char = self.text[self.pos : self.pos + 1]
         if char in PLAIN:
-            self._mend("fullwidth_punctuation")
+            self._mend("other_punctuation")
             return PLAIN[char]
         return char or "\0"
 
@@ -313,10 +339,6 @@ class Tolerant:
 
 
 UNDEFINED = Bare("undefined")
-
-
-def _never(text: str, pos: int, ended: bool) -> bool:
-    return False
 
 
 def _decoded(escape: re.Match[str]) -> str:

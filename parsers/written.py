@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .faults import Fault, Unreadable
+from .faults import Fault, Unreadable, bad_input
 from .schema import Note, squeeze
 from .step import Schema
 from .tolerant import Bare, Tolerant
@@ -132,17 +132,32 @@ def _lines(text: str, tool: str, declared: Mapping[str, Any]) -> dict[str, Any] 
         return None
     found: dict[str, list[str]] = {}
     value: list[str] = []
-    for line in text.splitlines():
+    for line in _entries(text, declared):
         entry = _LINE.match(line)
         name = names.get(squeeze(entry["key"])) if entry else None
-        if entry and name and not (value and line[:1].isspace()):
-            value = found.setdefault(name, [])
-            value.append(entry["value"])
-        elif entry and not line[:1].isspace() and " " not in entry["key"] and not _is_block(value):
-            raise Fault("UNKNOWN_ARG", tool=tool, arg=entry["key"], params=tuple(declared))
-        else:
+        if (
+            entry is None
+            or line[:1].isspace()
+            or (name is None and (" " in entry["key"] or _is_block(value)))
+        ):
             value.append(line)
+        elif name is None:
+            raise Fault("UNKNOWN_ARG", tool=tool, arg=entry["key"], params=tuple(declared))
+        elif name in found:
+            raise bad_input(tool, "duplicate_key", text.find(line), text)
+        else:
+            value = found[name] = [entry["value"]]
     return {name: _line_value(lines) for name, lines in found.items()}
+
+
+def _entries(text: str, declared: Mapping[str, Any]) -> list[str]:
+    """The lines of a text; a single line is parted at commas that have another parameter's name behind them."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if len(lines) > 1:
+        return lines
+    return re.split(
+        rf"[,，;]\s*(?=(?:{'|'.join(map(re.escape, declared))})\s*[:：=])", text, flags=re.IGNORECASE
+    )
 
 
 def _is_block(value: list[str]) -> bool:
