@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from . import action_line, alone, calls, names
@@ -38,7 +39,7 @@ class _Conclusion:
         self.limit = scanner.cut[0] if scanner.cut else len(self.text)
         self.cut_off = cut_off and scanner.cut is None
         self.blocks = scanner.blocks
-        self.repairs: list[Repair] = []
+        self.repairs: dict[tuple[str, int], Repair] = {}
         self._drop_half_stop_word()
 
     def step(self) -> Step:
@@ -108,7 +109,10 @@ class _Conclusion:
         return not block.payloads or any(part.cut for part in block.payloads)
 
     def _act(self, actions: list[Action], end: int) -> Act:
-        unique = [action for place, action in enumerate(actions) if not _among(action, actions[:place])]
+        once: dict[str, Action] = {}
+        for action in actions:
+            once.setdefault(_same(action), action)
+        unique = list(once.values())
         if len(unique) < len(actions):
             self._repair("repeated_action", unique[-1].span.start, end)
         if self.scanner.first and len(unique) > 1:
@@ -156,9 +160,13 @@ class _Conclusion:
         """A reply with neither an action nor an answer: a call that stands alone, an answer, or a bare thought."""
         if self.scanner.open_think is not None:
             raise Fault("TRUNCATED", tool="") if self.cut_off else Fault("UNCLOSED_THINK")
+        if (given := next((block for block in self.blocks if block.kind == "input"), None)) is not None:
+            return self._input_only(given)
         speakers = [block for block in self.blocks if block.kind == "speaker" and self._text_of(block)]
         if speakers:
             return self._final(self._text_of(speakers[-1]), self._end_of(speakers[-1]), speakers[-1])
+        if any(block.kind == "action" for block in self.blocks):
+            raise Fault("MISSING_ACTION")
         prose = [
             block for block in self.blocks if block.kind in ("prose", "question") and self._text_of(block)
         ]
@@ -172,6 +180,16 @@ class _Conclusion:
         if step is None:
             raise Fault("MISSING_ACTION")
         return step
+
+    def _input_only(self, block: Block) -> Step:
+        """An input without an action: a call only if the input is a whole step."""
+        for part in block.payloads:
+            span = Span(part.start, part.end)
+            found = alone.read(self.text[part.start : part.end], part.cut, self.tools, self._noter(block), span)
+            if found is not None and found.actions:
+                self._repair("wrapped_step", *span)
+                return self._act(list(found.actions), self._end_of(block))
+        raise Fault("MISSING_ACTION")
 
     def _object(self, prose: list[Block]) -> Step | None:
         """A payload that begins the message: calls or an answer if it stands alone, else it is text."""
@@ -232,7 +250,8 @@ class _Conclusion:
         start = next(block.start for block in self.blocks if block.kind == "object")
         answer = self.text[start : self.limit].strip().removesuffix("```").rstrip()
         self._repair("unlabelled_answer", start, start)
-        return FinalAnswer(self.text[: self.limit].rstrip(), "", answer, self._all_repairs())
+        said = self.text[: self.limit].rstrip()
+        return FinalAnswer(said, self._thought(start), answer, self._all_repairs())
 
     def _after_thought(self, thoughts: list[Block]) -> Step:
         """Only thoughts: an error, unless the thought says that no tool is needed and goes on with the answer."""
@@ -291,7 +310,7 @@ class _Conclusion:
     def _drop_half_stop_word(self) -> None:
         """A last line like `Observ` is what is left of a stop word."""
         start = self.text.rfind("\n") + 1
-        line = IGNORABLE.sub("", self.text[start : start + 40]).strip(" \t\r*_#>").lower()
+        line = IGNORABLE.sub("", without_closers(self.text[start : start + 80])).strip(" \t\r*_#>").lower()
         if self.scanner.cut or not start or len(line) < (4 if line.isascii() else 2):
             return
         acted = self.scanner.acted() or any(block.kind == "answer" for block in self.blocks)
@@ -310,8 +329,7 @@ class _Conclusion:
         return lambda kind: self._repair(kind, block.start, max(block.end, block.start))
 
     def _repair(self, kind: str, start: int, end: int) -> None:
-        if not any(repair.kind == kind and repair.span.start == start for repair in self.repairs):
-            self.repairs.append(repair(kind, start, end))
+        self.repairs.setdefault((kind, start), repair(kind, start, end))
 
     def _all_repairs(self) -> tuple[Repair, ...]:
         """The repairs of the step, with what was cut."""
@@ -320,11 +338,12 @@ class _Conclusion:
             self._repair(cut[1], cut[0], len(self.text))
         for start, end in self.scanner.thinking:
             self._repair("thinking", start, end)
-        return tuple(self.repairs)
+        return tuple(self.repairs.values())
 
 
-def _among(action: Action, others: list[Action]) -> bool:
-    return any(action.tool == other.tool and action.arguments == other.arguments for other in others)
+def _same(action: Action) -> str:
+    """What two actions have in common if they are the same call."""
+    return json.dumps([action.tool, action.arguments], sort_keys=True)
 
 
 def _ignore(kind: str) -> None:

@@ -21,7 +21,7 @@ class Display:
 
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
-        self._waiting: list[str] = []
+        self._waiting: list[tuple[str, bool]] = []
         self._kind = "prose"
         self._shown: set[str] = set()
         self._begun = False
@@ -36,7 +36,9 @@ class Display:
         if (self._kind == "prose" and kind != "prose") or (
             self._kind == "later" and kind in ("action", "native")
         ):
-            self._flush("thought", "".join(self._waiting).strip())
+            while self._waiting and (self._waiting[-1][1] or not self._waiting[-1][0].strip()):
+                self._waiting.pop()
+            self._flush("thought", "".join(text for text, _ in self._waiting).strip())
         self._waiting.clear()
         repeated = kind == "answer" and kind in self._shown
         self._kind, self._begun, self.holding = "" if repeated else kind, False, False
@@ -49,10 +51,10 @@ class Display:
             else len(text.rstrip(" \t\r\n\u00a0" + marks))
         )
         if not kept:
-            self._waiting.append(text)
+            self._waiting.append((text, soft))
             return
-        whole = "".join([*self._waiting, text[:kept]])
-        self._waiting = [text[kept:]]
+        whole = "".join([*(text for text, _ in self._waiting), text[:kept]])
+        self._waiting = [(text[kept:], False)]
         self._flush(self._kind, whole if self._begun else whole.lstrip())
         self._begun = True
 

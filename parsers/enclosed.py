@@ -59,8 +59,8 @@ def _raw(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tupl
             return line_end, "fence", payload, -1
         if observed < 0 and around.labelled(source.text, pos, True):
             observed = source.base + pos
-        pos = yield from find(source, pos, "\n")
-        if pos >= len(source.text) and source.ended:
+        pos, found = yield from find(source, pos, "\n")
+        if not found:
             end = source.base + pos if observed < 0 else observed
             return pos, "fence", Payload(begin, end, "brackets"), observed
 
@@ -89,8 +89,8 @@ def quoted(source: Source, pos: int) -> Scan[tuple[int, Payload | None]]:
         pos = yield from source.more(pos)
     start, lines = source.base + pos, False
     if source.text.startswith('"""', pos):
-        pos = yield from find(source, pos + 3, '"""')
-        return pos, Payload(start, source.base + pos, "" if source.text.endswith('"""', 0, pos) else "string")
+        pos, found = yield from find(source, pos + 3, '"""')
+        return pos, Payload(start, source.base + pos, "" if found else "string")
     pos += 1
     while True:
         body = _BODY.match(source.text, pos)

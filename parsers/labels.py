@@ -144,9 +144,10 @@ class Labels:
 
     def may_begin(self, head: str) -> bool:
         """Whether more text could still make a label of `head`, which does not end its line."""
+        head = IGNORABLE.sub("", head)
         frame = _FRAME.match(head)
         assert frame is not None
-        rest = _squeeze(IGNORABLE.sub("", head[frame.end() :]))
+        rest = _squeeze(head[frame.end() :])
         return rest.strip("*`】」』]〕.)") in self.prefixes
 
     def _match_visible(self, head: str) -> Label | None:

@@ -69,16 +69,18 @@ class Region(NamedTuple):
 
 def region(
     source: Source, pos: int, tools: Container[str], around: Surroundings
-) -> Scan[tuple[int, Region | None]]:
+) -> Scan[tuple[int, Region | None, int]]:
     """Read the call whose opener stands at `pos`; no region, and the same place, if no call follows it.
 
-    The place in the result is behind the last closer, or behind the payload if there is none.
+    The place in the result is behind the last closer, or behind the payload if there is none. The last number is the
+    place in the whole text up to which it was looked.
     """
     scan = _RegionScan(source, pos, tools, around)
     yield from scan.run()
     if not scan.items:
-        return scan.start - source.base, None
-    return scan.end - source.base, Region(scan.start, scan.end, tuple(scan.items), scan.closed)
+        return scan.start - source.base, None, source.base + scan.pos
+    found = Region(scan.start, scan.end, tuple(scan.items), scan.closed)
+    return scan.end - source.base, found, source.base + scan.pos
 
 
 class _RegionScan:
@@ -132,7 +134,7 @@ class _RegionScan:
 
     def _more(self) -> Scan[None]:
         """Wait for more text; once there is a payload, what stands before `pos` need not be kept."""
-        keep = self.pos if self.sure else self.start - self.source.base
+        keep = min(self.pos, self.end - self.source.base) if self.sure else self.start - self.source.base
         self.pos = (yield from self.source.more(keep)) + self.pos - keep
 
     def _close(self, token: Token) -> bool:
@@ -196,6 +198,7 @@ class _RegionScan:
             name, here = (found[1] if found[2] is None else found[2]).strip(), self.source.base + found.end()
             self.pos, self.sure = found.end(), True
             end, cut = yield from self._value_end()
+            self.end = self.source.base + self.pos
             values.append(Value(name, here, end))
             yield from self._peek()
         if not values:

@@ -25,7 +25,7 @@ _NO_TOOL = re.compile(
 
 def says_no_tool(line: str) -> bool:
     """Whether a thought begins with "Do I need a tool? No", so that the answer may follow without its label."""
-    return ("?" in line or "？" in line) and _NO_TOOL.search(line) is not None
+    return len(line) <= HEAD and ("?" in line or "？" in line) and _NO_TOOL.search(line) is not None
 
 
 class Parts:
@@ -48,11 +48,13 @@ class Parts:
         self.fence: Fence | None = None
         self.thinking: list[tuple[int, int]] = []
         self.open_think: int | None = None
+        self.no_call_before = 0
         self.wrapper = ""
         self.tag = ""
         self.fresh = True
         self._acted = False
         self._settled = 0
+        self.last_action: Block | None = None
         self.before = ""
         self.last_char = ""
         self._opening = ""
@@ -80,6 +82,7 @@ class Parts:
         """Close the open part where the new one begins."""
         self.close(block.start)
         self.block = block
+        self.last_action = block if block.kind == "action" else self.last_action
         self.blocks.append(block)
         self.fresh = self.fresh and block.kind == "prose"
         self.display.begin(block.kind, self.acted())
@@ -164,7 +167,7 @@ class Parts:
         if kind == "input" and self._pending:
             self._pending = ""
             return True
-        name = head[label.end :].strip()
+        name = re.split(r"<\||</", head[label.end :])[0].strip()
         known = kind == "action" and names.known(name, self.tools, ignore)
         if known or (kind == "thought" and not listing):
             self._hold(pos)
@@ -224,8 +227,7 @@ class Parts:
 
     def _parameters(self) -> frozenset[str]:
         """The parameters of the tool whose input is being read: their names may look like labels."""
-        action = next((block for block in reversed(self.blocks) if block.kind == "action"), None)
-        tool = names.known(action.name, self.tools, ignore) if action else None
+        tool = names.known(self.last_action.name, self.tools, ignore) if self.last_action else None
         return frozenset(self.tools[tool].get("properties", ())) if tool else frozenset()
 
 

@@ -134,11 +134,13 @@ def at_label(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int, 
     return pos, found
 
 
-def find(source: Source, pos: int, mark: str) -> Scan[int]:
-    """Go behind the next `mark`, or to the end of the text."""
-    while (end := source.text.find(mark, pos)) < 0 and not source.ended:
+def find(source: Source, pos: int, mark: str) -> Scan[tuple[int, bool]]:
+    """Go behind the next `mark`; to the end of the text, and False, if there is none."""
+    while (end := source.text.find(mark, pos)) < 0:
+        if source.ended:
+            return len(source.text), False
         pos = yield from source.more(max(pos, len(source.text) - len(mark) + 1))
-    return len(source.text) if end < 0 else end + len(mark)
+    return end + len(mark), True
 
 
 def _close(stack: list[str], char: str) -> None:
@@ -151,11 +153,11 @@ def _close(stack: list[str], char: str) -> None:
 def _comment(source: Source, pos: int) -> Scan[int]:
     """Step over a comment, or over one character if none begins here. A line comment needs a space before it."""
     if source.text.startswith("/*", pos):
-        return (yield from find(source, pos + 2, "*/"))
+        return (yield from find(source, pos + 2, "*/"))[0]
     spaced = not pos or source.text[pos - 1].isspace() or source.text[pos - 1] in "{}[],"
     if spaced and (source.text[pos] == "#" or source.text.startswith("//", pos)):
-        end = yield from find(source, pos + 1, "\n")
-        return end - source.text.endswith("\n", 0, end)
+        end, found = yield from find(source, pos + 1, "\n")
+        return end - found
     return pos + 1
 
 
@@ -165,8 +167,7 @@ def _string(source: Source, pos: int, context: Context) -> Scan[tuple[int, bool]
         pos = yield from source.more(pos)
     opened = source.text[pos : pos + 3]
     if opened in TRIPLE:
-        pos = yield from find(source, pos + 3, opened)
-        return pos, source.text.endswith(opened, 3, pos)
+        return (yield from find(source, pos + 3, opened))
     if opened[0] == "\\":
         return (yield from _escaped_string(source, pos + 2)) if opened[1:2] == '"' else (pos + 1, True)
     close = QUOTES[opened[0]]

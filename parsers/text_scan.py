@@ -14,6 +14,7 @@ from .source import Scan
 from .tokens import LONGEST, ROLE_HEAD, SPECIAL, STEPS, THINKING, Token, may_begin, token_at
 
 _PLAIN_LINE = re.compile(r"(?![^\S\n]*+[`~<#>])[^\n<\[◁]*+\n")
+_BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)++")
 _BLANK = re.compile(r"[^\S\n]*+")
 _JSON = re.compile(
     r"""[{｛]\s*+(?:["'“`}｝]|\\"|\w[\w ]*+[:：])|[\[［]\s*+(?:[{｛"'\]\-\d]|[\w.]+\()"""
@@ -32,6 +33,12 @@ class TextScan(Parts):
     def plain_lines(self, pos: int) -> int:
         """Step over lines of text that hold neither labels nor tokens. This only saves time."""
         text, start, block = self.source.text, pos, self.block
+        blank = _BLANK_LINES.match(text, pos)
+        if blank and not self.wrapper:
+            pos = blank.end()
+            if block.kind in ("thought", "answer", "prose", "speaker", "question"):
+                self.say(start, pos)
+                start = pos
         if (
             block.kind not in ("thought", "answer", "prose")
             or not block.visible
@@ -295,8 +302,11 @@ class TextScan(Parts):
 
     def native(self, pos: int) -> Scan[tuple[int, bool]]:
         """Read a native call, if one follows the opener at `pos`."""
-        pos, found = yield from region(self.source, pos, self.tools, self)
+        if self.source.base + pos < self.no_call_before:
+            return pos, False
+        pos, found, seen = yield from region(self.source, pos, self.tools, self)
         if found is None:
+            self.no_call_before = seen
             return pos, False
         block = Block("native", found.start, found.start)
         if self.block.kind in ("action", "input") and not self.block.payloads and self.block.form != "text":
