@@ -34,8 +34,9 @@ SHORTEST_SECRET = 8
 class Settings:
     """What a run is made of; the keys of a settings file are the names of these fields.
 
-    `model` is KIND:NAME, or a bare name; None is the catalogue's default, run in this process. `deadline` and
-    `tool_timeout` are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
+    `model` is KIND:NAME, or a bare name; None is the catalogue's default, run in this process. `server_stop`
+    asks the server to end a reply at an observation; the client does so anyway. `deadline` and `tool_timeout`
+    are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
     """
 
     model: str | None = None
@@ -46,6 +47,7 @@ class Settings:
     max_tokens: int = 512
     seed: int = 0
     top_p: float | None = None
+    server_stop: bool = True
     max_steps: int = 8
     deadline: float | None = None
     tools: tuple[str, ...] = ("calculator", "current_time")
@@ -267,6 +269,8 @@ def build(settings: Settings) -> Agent:
     from react_agent.prompt import Prompt
 
     prompt = Prompt.load(settings.dialect)
+    if not settings.server_stop:
+        prompt = Prompt(replace(prompt.texts, stop=()))
     return Agent(endpoint(settings), prompt, toolbox(settings), settings.max_steps, settings.deadline)
 
 
@@ -284,6 +288,10 @@ def _names(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and all(isinstance(name, str) and name for name in value):
         return tuple(value)
     return None
+
+
+def _bool(value: Any) -> Any:
+    return value if isinstance(value, bool) else None
 
 
 def _whole(least: int) -> Check:
@@ -317,6 +325,7 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     "max_tokens": ("a whole number from 1", _whole(1)),
     "seed": ("a whole number from 0", _whole(0)),
     "top_p": ("a number above 0 and up to 1", _number(0, 1, above=True)),
+    "server_stop": ("true or false", _bool),
     "max_steps": ("a whole number from 1", _whole(1)),
     "deadline": ("seconds, more than 0", _number(0, DAY, above=True)),
     "tools": ("a list of names", _names),

@@ -351,3 +351,11 @@ def test_the_format_of_a_server_is_the_one_that_is_set() -> None:
 def test_sampling_goes_to_the_endpoint() -> None:
     sampling = config.sampling(Settings(temperature=0.7, max_tokens=9, seed=3, top_p=0.5))
     assert (sampling.temperature, sampling.max_tokens, sampling.seed, sampling.top_p) == (0.7, 9, 3, 0.5)
+
+
+def test_without_server_stop_no_stop_string_is_asked_for(tmp_path: Path) -> None:
+    script = tmp_path / "replies.txt"
+    script.write_text("Final Answer: 1")
+    asked = {"model": f"script:{script}"}
+    assert config.build(read_settings(asked)).prompt.stop == ("\nObservation",)
+    assert config.build(read_settings(asked | {"server_stop": False})).prompt.stop == ()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-OPTION_KEYS = ("temperature", "max_tokens", "seed", "top_p", "tool_timeout")
+OPTION_KEYS = ("temperature", "max_tokens", "seed", "top_p", "server_stop", "tool_timeout")
 """What `-o KEY VALUE` may set."""
 
 
@@ -101,11 +101,14 @@ def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
         name = key.replace("-", "_")
         if name not in OPTION_KEYS:
             raise wrong(f"-o {key}: there is no such option.", near(name, OPTION_KEYS))
-        found[name] = _number(value)
+        found[name] = _value(value)
     return found
 
 
-def _number(text: str) -> Any:
+def _value(text: str) -> Any:
+    """A number or a truth value as a settings file would have it; else the text."""
+    if text in {"true", "false"}:
+        return text == "true"
     for kind in (int, float):
         try:
             return kind(text)

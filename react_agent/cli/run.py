@@ -175,6 +175,7 @@ def _recorder(agent: Agent, question: str, settings: Settings) -> Iterator[Recor
         opening=opening_text(agent.prompt.render(question, specs, ())),
         settings={
             "endpoint": agent.endpoint.describe(),
+            "stop": list(agent.prompt.stop),
             "limits": {"max_steps": agent.max_steps, "seconds": agent.seconds},
         },
     )

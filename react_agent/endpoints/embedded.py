@@ -25,7 +25,7 @@ from react_agent.types import Part, Sampling, Stream
 class Embedded:
     """The GGUF file at `path`, loaded at the first `complete` and kept for the life of the process.
 
-    `n_ctx` is the context in tokens; `threads` defaults to all processors that may be used. Without `format`, the
+    `n_ctx` is the context in tokens; `threads` defaults to those at hand. Without `format`, the
     model's own chat template decides. `complete` raises `ConfigError` for a missing file, a file that is no
     model, or a missing xllamacpp, and `EndpointError`.
     """
@@ -122,7 +122,12 @@ def _start(path: Path, n_ctx: int, threads: int, key: str) -> Any:
 
 
 def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The processors at hand; of three and more, one is left to others.
+
+    llama.cpp's threads wait for each other, so the speed falls apart where another program takes one of them.
+    """
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return here - 1 if here > 2 else here
 
 
 def _check(path: Path) -> None:
