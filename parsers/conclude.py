@@ -7,7 +7,8 @@ import re
 
 from . import action_line, alone, calls, names
 from .blocks import Block
-from .faults import Fault
+from .faults import Facts, Fault
+from .inputs import example
 from .labels import IGNORABLE
 from .parts import says_no_tool
 from .repairs import repair
@@ -49,7 +50,13 @@ class _Conclusion:
             return self._calls() or self._answer() or self._unlabelled()
         except Fault as fault:
             said = self.text[: self.limit].rstrip()
-            return Malformed(said, self._thought(), fault.code, fault.facts, self._all_repairs())
+            return Malformed(said, self._thought(), fault.code, self._facts(fault), self._all_repairs())
+
+    def _facts(self, fault: Fault) -> Facts:
+        """What the complaint must name; for an input that cannot be read also one of the right shape."""
+        if fault.code != "BAD_INPUT":
+            return fault.facts
+        return {**fault.facts, "example": example(self.tools.get(str(fault.facts["tool"]), {}))}
 
     # calls
 

@@ -15,7 +15,7 @@ CODES: Mapping[str, tuple[str, ...]] = {
     "MISSING_INPUT": ("tool", "required", "example"),
     "UNKNOWN_TOOL": ("name", "names", "nearest"),
     "AMBIGUOUS_TOOL": ("name", "a", "b"),
-    "BAD_INPUT": ("tool", "problem", "position", "snippet"),
+    "BAD_INPUT": ("tool", "problem", "position", "snippet", "example"),
     "MISSING_ARG": ("tool", "arg", "type", "given"),
     "UNKNOWN_ARG": ("tool", "arg", "params"),
     "BAD_TYPE": ("tool", "arg", "type", "seen"),

@@ -32,7 +32,7 @@ COMPLAINTS: Mapping[str, frozenset[str]] = {
     "MISSING_INPUT": frozenset({"tool", "required", "example"}),
     "UNKNOWN_TOOL": frozenset({"name", "names"}),
     "AMBIGUOUS_TOOL": frozenset({"name", "a", "b"}),
-    "BAD_INPUT": frozenset({"tool", "problem", "position", "snippet"}),
+    "BAD_INPUT": frozenset({"tool", "problem", "position", "snippet", "example"}),
     "MISSING_ARG": frozenset({"tool", "arg", "type", "given"}),
     "UNKNOWN_ARG": frozenset({"tool", "arg", "params"}),
     "BAD_TYPE": frozenset({"tool", "arg", "type", "seen"}),

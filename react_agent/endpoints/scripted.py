@@ -67,7 +67,7 @@ class Scripted:
         if not cut.fired and (rest := cut.finish(whole.finish_reason)):
             said += rest
             yield rest
-        counted = Usage(_count(part.text for part in parts), 0, _count([said]))
+        counted = Usage(len("".join(part.text for part in parts).split()), 0, len(said.split()))
         usage = counted if whole.usage == Usage() else whole.usage
         yield Completion(said, "stop" if cut.fired else whole.finish_reason, usage)
 
@@ -78,10 +78,6 @@ class Scripted:
 def _words(text: str) -> list[str]:
     """Split into words with the white space behind them: `"I  know.\\n"` → `["I  ", "know.\\n"]`."""
     return re.findall(r"\s*\S+\s*|\s+", text)
-
-
-def _count(texts: Any) -> int:
-    return sum(len(text.split()) for text in texts)
 
 
 def _from_text(text: str) -> list[str]:
