@@ -129,6 +129,61 @@ def test_an_answer_of_several_lines_on_a_terminal_is_shown_once(home: Home) -> N
     assert shown.replace("\r\n", "\n") == "first line\nsecond line\n\nthird line\n"
 
 
+@posix
+def test_on_a_terminal_thought_and_answer_have_lines_of_their_own(home: Home) -> None:
+    script = home.script(" I know.\nFinal Answer: 409.5")
+    shown, _ = on_terminal(home, "ask", "-m", script, "--no-save", "x", env={"NO_COLOR": "1"})
+    *lines, last, rest = shown.replace("\r\n", "\n").split("\n")
+    assert lines == ["Step 1", "I know.", "409.5"]
+    assert last.startswith("not saved")
+    assert rest == ""
+
+
+# ---- what else is printed
+
+
+NOISE = (
+    "import os, subprocess, sys",
+    'print("printed")',
+    'os.write(1, b"written\\n")',
+    'subprocess.run([sys.executable, "-c", "print(\'by a child\')"])',
+    "sys.stdout.close()",
+    'return "quiet"',
+)
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"], ["--events"]])
+def test_what_a_tool_prints_is_no_part_of_the_answer(home: Home, flags: list[str]) -> None:
+    script = home.script(" I call.\nAction: noisy\nAction Input: {}", ANSWER)
+    tools = Path(home.tool("noisy", *NOISE))
+    tools.write_text("print('at import')\n" + tools.read_text(encoding="utf-8"), encoding="utf-8")
+    seen = home.process("ask", "-m", script, "--no-save", "--tools", str(tools), *flags, "x")
+    assert seen.returncode == 0
+    out = seen.stdout.decode()
+    assert documents(out)[-1]["answer"] == "409.5" if flags else out == "409.5\n"
+    for noise in ("at import", "printed", "written", "by a child"):
+        assert noise not in out
+        assert noise in seen.stderr.decode()
+
+
+def test_what_a_tool_prints_is_no_part_of_its_result(home: Home) -> None:
+    seen = home.process("tools", "run", "noisy", "{}", "--tools", home.tool("noisy", *NOISE))
+    assert (seen.returncode, seen.stdout) == (0, b"quiet\n")
+
+
+@posix
+@pytest.mark.parametrize(
+    "command", [["--help"], ["--version"], ["tools", "list"], ["models", "list"], ["prompt", "x"]]
+)
+def test_s74_output_that_cannot_be_written_is_an_error(home: Home, command: list[str]) -> None:
+    model = ["-m", home.script(ANSWER)] if command[0] == "prompt" else []
+    with open("/dev/full", "w") as full:
+        running = home.start(*command, *model, stdout=full)
+        _, told = running.communicate(timeout=30)
+    assert running.returncode == 1
+    assert told == b"Error: The output cannot be written: No space left on device.\n"
+
+
 # ---- S87: locales
 
 

@@ -84,7 +84,7 @@ def react(ctx: click.Context, verbose: bool) -> None:
 
 def main() -> None:
     """The entry point of the `react` command."""
-    from react_agent.cli.screen import leave
+    from react_agent.cli.screen import Screen, leave
 
     code: Any = 130
     try:
@@ -93,4 +93,7 @@ def main() -> None:
         code = ended.code
     except KeyboardInterrupt:
         pass
+    except OSError as error:  # help and version, which click writes
+        code = 1
+        Screen.err().line(f"Error: The output cannot be written: {error.strerror}.", fg="red")
     leave(code or 0)

@@ -84,8 +84,10 @@ def settings_from(
     **flags: Any,
 ) -> Settings:
     """Read the settings, with what the command line says on top. Raises `ConfigError`."""
+    from react_agent.cli.screen import own_stdout
     from react_agent.config import read_settings
 
+    own_stdout()  # the code of tool files may run from now on
     flags |= _options(option)
     flags |= {"tools": tuple(tool) or None, "tool_files": tuple(tools) or None}
     settings = read_settings(flags)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +17,10 @@ import click
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_broken: set[TextIO] = set()
+_broken: dict[TextIO, str] = {}
+"""Stream that cannot be written any more → why, empty for a reader that went away."""
+_kept: list[TextIO] = []
+"""Standard output, once it is set apart."""
 
 
 def visible(text: str) -> str:
@@ -29,6 +33,16 @@ def wanted_colour() -> bool | None:
     if os.environ.get("NO_COLOR"):
         return False
     return True if os.environ.get("FORCE_COLOR", "0") not in ("", "0") else None
+
+
+def own_stdout() -> TextIO | None:
+    """Standard output, from now on only for what was asked for.
+
+    What a tool's `print`, or a program that it starts, writes there goes to standard error.
+    """
+    if not _kept and sys.stdout is sys.__stdout__ and sys.stdout is not None:
+        _kept.append(_set_apart(sys.stdout))
+    return _kept[0] if _kept else sys.stdout
 
 
 class Screen:
@@ -51,7 +65,7 @@ class Screen:
     @classmethod
     def out(cls, secrets: Sequence[str] = ()) -> Screen:
         """Standard output, which holds what was asked for."""
-        return cls(sys.stdout, secrets=secrets)
+        return cls(own_stdout(), secrets=secrets)
 
     @classmethod
     def err(cls, secrets: Sequence[str] = ()) -> Screen:
@@ -98,25 +112,56 @@ class Screen:
         try:
             click.echo(shown, file=self._stream, nl=False, color=self.colour)
         except BrokenPipeError:
-            _broken.add(self._stream)
+            _broken[self._stream] = ""
         except (OSError, ValueError) as error:
-            _broken.add(self._stream)
-            self.problem = getattr(error, "strerror", None) or str(error)
+            self.problem = _broken[self._stream] = (getattr(error, "strerror", None) or str(error)).rstrip(
+                "."
+            )
 
 
 def leave(code: int) -> NoReturn:
     """End the process quietly: what is still in the buffer of a broken stream goes nowhere.
 
-    A model in this process would first finish the reply that it is writing, wanted or not; it is not asked.
+    A command that went well but could not write all of its output fails. A model in this process would first
+    finish the reply that it is writing, wanted or not; it is not asked.
     """
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    own = own_stdout()
+    problem = _broken.get(own) if own else ""
+    if problem and code == 0:
+        code = 1
+        Screen.err().line(f"Error: The output cannot be written: {problem}.", fg="red")
+    for stream in filter(None, (own, sys.stdout, sys.stderr)):
+        try:
             if stream in _broken:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+                raise BrokenPipeError
             stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     if "xllamacpp" in sys.modules:
         os._exit(code)
     sys.exit(code)
+
+
+def _set_apart(stream: TextIO) -> TextIO:
+    """The same stream under another number; what is written under the old one goes to standard error."""
+    try:
+        stream.flush()
+        number = stream.fileno()
+        kept = os.fdopen(os.dup(number), "w", encoding=stream.encoding, errors=stream.errors, buffering=1)
+        os.dup2(_stderr_number(), number)
+    except (OSError, ValueError):
+        return stream
+    return kept
+
+
+def _stderr_number() -> int:
+    """Where errors go, or nowhere if that is closed."""
+    try:
+        return sys.stderr.fileno()
+    except (OSError, ValueError, AttributeError):
+        return os.open(os.devnull, os.O_WRONLY)
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -43,7 +43,9 @@ class Trace(Display):
     def seen(self, sight: Piece | Observation) -> None:
         if isinstance(sight, Observation):
             self._observation(sight)
-        elif sight.kind == "thought" and self._stream:
+        elif sight.kind == "answer":
+            self._screen.end_line()  # on a terminal the answer comes next, on the same screen
+        elif self._stream:
             text = sight.text if self._streamed else sight.text.lstrip()
             self._streamed = self._streamed or bool(text)
             self._screen.piece(text)
