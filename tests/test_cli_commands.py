@@ -46,6 +46,14 @@ def test_every_command_says_in_the_list_what_it_says_itself(home: Home, name: st
             assert isinstance(option, click.Argument) or getattr(option, "help", None), option.name
 
 
+@pytest.mark.parametrize("group", [["tools"], ["models"]])
+def test_a_group_without_a_command_shows_its_help(home: Home, group: list[str]) -> None:
+    seen = home.react(*group)
+    assert seen.exit_code == 2
+    assert "\nCommands:\n  list " in seen.stderr
+    assert "Error" not in seen.stderr
+
+
 def test_completion_names_the_commands(home: Home) -> None:
     env = {"_REACT_COMPLETE": "bash_complete", "COMP_WORDS": "react mod", "COMP_CWORD": "1"}
     done = home.process(env=env)

@@ -46,6 +46,9 @@ OUTCOMES: Mapping[str, int] = {
 }
 """How a run ended → exit code; everything else is 1."""
 
+NO_COMMAND: type[click.UsageError] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What a group without a command raises, with its help as the message; click 8.1 shows that by itself."""
+
 JSON_FLAGS = frozenset({"--json", "--events"})
 """Looked for on the whole command line: where that is wrong, no option has been read yet."""
 
@@ -120,6 +123,9 @@ def tell(error: BaseException, ctx: click.Context) -> int:
     if told.get("react_agent.json") or not JSON_FLAGS.isdisjoint(told.get("react_agent.args", ())):
         event = {"event": "error"} if "--events" in told.get("react_agent.args", ()) else {}
         Screen.out(secrets).line(as_json(event | failed.document()))
+        return failed.exit_code
+    if isinstance(error, NO_COMMAND):
+        Screen.err(secrets).line(error.format_message())
         return failed.exit_code
     if isinstance(error, click.UsageError) and error.ctx is not None:
         Screen.err(secrets).line(error.ctx.get_usage())
