@@ -30,6 +30,7 @@ class Notebook:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.seen: dict[tuple[str, str], int] = {}
+        self.shown: set[bytes] = set()
 
     def note(self, data: bytes, finding: Finding) -> None:
         kind = (finding.name, finding.kind)
@@ -37,6 +38,9 @@ class Notebook:
         if self.seen[kind] > MOST_OF_A_KIND:
             return
         short = shortened(data, finding)
+        if short in self.shown:
+            return
+        self.shown.add(short)
         again = next((each for each in findings(sample(short)) if (each.name, each.kind) == kind), finding)
         number = len(list(self.folder.iterdir()))
         told = sample(short)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .conclude import conclude
 from .drawing import Drawing, deciding
@@ -13,6 +14,8 @@ from .labels import ENGLISH_AND_CHINESE, Labels
 from .reader import read
 from .scan import Scanner
 from .step import Act, FinalAnswer, Malformed, Span, Step, Tools
+
+Spans: TypeAlias = tuple[tuple[str, Span], ...]
 
 
 class Rule(NamedTuple):
@@ -27,11 +30,13 @@ class Explanation:
     """The step a reply is, the kind of every stretch of it, and the rule that decided.
 
     `spans` are the whole reply in order, without gaps or overlap; `drawing.KINDS` says what the kinds are.
+    `changed` has, for each repair of the step, the stretch that it is about.
     """
 
     step: Step
-    spans: tuple[tuple[str, Span], ...]
+    spans: Spans
     rule: Rule
+    changed: tuple[Span, ...]
 
 
 RULES: Mapping[str, str] = {
@@ -90,6 +95,16 @@ _CUTS: Mapping[str, str] = {
 }
 """Repair → the rule that made it, the strongest first."""
 
+_OF_THE_REPLY = frozenset({
+    "invented_observation", "answer_after_call", "later_actions", "repeated_action", "repeated_answer",
+    "step_after_answer", "next_question", "end_token", "half_stop_word", "thinking", "answer_cut",
+    "unlabelled_answer", "unlabelled_call", "placeholder",
+})  # fmt: skip
+"""Repairs that are about exactly the stretch that they name."""
+
+_ABOUT: Mapping[str, str] = {"tool_name": "call", "name_in_sentence": "call", "dropped_tail": "dropped"}
+"""Repair → the kind of what it is about; all others are about the input."""
+
 _JSON = re.compile(r"[{｛]|[\[［]\s*[{｛]")
 _MARKS = re.compile(r"\A\s*(?:<[^<>]*>|\[\w+\]|◁\w+▷|`{3,}\w*)|(?:<[^<>]*>|\[/\w+\]|◁/\w+▷|`{3,})\s*\Z")
 
@@ -112,8 +127,8 @@ def explain(
     for _ in scan:
         pass
     step = conclude(scanner, finish_reason)
-    name = _rule(scanner, step)
-    return Explanation(step, Drawing(scanner, step).spans(), Rule(name, RULES[name]))
+    name, spans = _rule(scanner, step), Drawing(scanner, step).spans()
+    return Explanation(step, spans, Rule(name, RULES[name]), _changed(scanner, step, spans))
 
 
 def _rule(scanner: Scanner, step: Step) -> str:
@@ -167,3 +182,22 @@ def _acts_in_thinking(scanner: Scanner) -> bool:
     if scanner.open_think is not None:
         places.append((scanner.open_think, len(whole)))
     return any(isinstance(read(_MARKS.sub("", whole[s:e]), scanner.tools), Act) for s, e in places)
+
+
+def _changed(scanner: Scanner, step: Step, spans: Spans) -> tuple[Span, ...]:
+    """What the repairs are about: one of a call names the place where the call begins."""
+    starts = [span.start for _, span in spans]
+    calls = [block.start for block in scanner.blocks if block.kind in ("action", "native", "object")]
+    found = []
+    for repair in step.repairs:
+        kind, span = repair.kind, repair.span
+        following = bisect_left(calls, span.start + 1)
+        end = calls[following] if following < len(calls) else len(scanner.source.whole())
+        near = [
+            each
+            for what, each in spans[bisect_left(starts, span.start) : bisect_left(starts, end)]
+            if what == _ABOUT.get(kind, "input")
+        ]
+        is_exact = kind in _OF_THE_REPLY or not near
+        found.append(span if is_exact else Span(near[0].start, near[-1].end))
+    return tuple(found)
