@@ -79,3 +79,18 @@ def test_a_script_that_cannot_be_read_is_named(
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=said):
         Scripted.from_file(tmp_path / name)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without end")
+def test_a_script_without_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match="more than 16000000 characters"):
+        Scripted.from_file("/dev/zero")
+
+
+def test_s67_a_reply_of_a_wrong_kind_is_quoted_in_short(tmp_path: Path) -> None:
+    levels = [f"- &l{n} [{', '.join([f'*l{n - 1}'] * 9 if n else ['x'] * 9)}]" for n in range(9)]
+    path = tmp_path / "bomb.yaml"
+    path.write_text("\n".join(levels), encoding="utf-8")
+    with pytest.raises(ConfigError, match="Reply 1 of the script") as caught:
+        Scripted.from_file(path)
+    assert len(str(caught.value)) < 500

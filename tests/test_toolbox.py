@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import json
 import os
 import signal
@@ -215,7 +216,30 @@ def test_functions_that_cannot_be_described_are_refused() -> None:
         """Later."""
         return x
 
+    def typed(x: int) -> int:
+        """Typed."""
+        return x
+
+    def one_by_one(x: int) -> object:
+        """Yields."""
+        yield x
+
+    class Thing:
+        """A thing."""
+
+        def method(self, x: int) -> int:
+            """Method."""
+            return x
+
+        shared = classmethod(method)
+
     for function, words in (
+        (one_by_one, "yields"),
+        (Thing.method, r"is a method; .*Thing\(\)\.method"),
+        (Thing.__dict__["shared"], "is no function"),
+        (Thing, "is no function"),
+        (functools.partial(typed, x=1), "is no function"),
+        ("a name", r"'a name' is no function; .*@tool\(name=\.\.\.\)"),
         (silent, "no docstring"),
         (untyped, "no type hint"),
         (spread, "no JSON form"),
@@ -648,6 +672,37 @@ def test_a_list_tools_may_hold_plain_functions(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_used_names_file_and_line(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         load_tools(write(tmp_path, text))
+
+
+def test_a_method_of_an_object_is_a_function(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        '''
+        class Thing:
+            def double(self, x: int) -> int:
+                """Double."""
+                return 2 * x
+        TOOLS = [Thing().double]
+        ''',
+    )
+    assert call(load_tools(file)[0], x=4) == "8"
+
+
+def test_two_tools_of_one_name_say_where_they_stand(tmp_path: Path) -> None:
+    body = "from react_agent.tools import tool\n@tool\ndef {}(x: int) -> int:\n    'F.'\n    return x\n"
+    (tmp_path / "a.py").write_text(body.format("twice"))
+    (tmp_path / "b.py").write_text(body.format("twice"))
+    (tmp_path / "c.py").write_text(body.format("calculator"))
+    with pytest.raises(ConfigError, match=r"called 'twice': .*a\.py:2 and .*b\.py:2"):
+        Toolbox([*load_tools(tmp_path / "a.py"), *load_tools(tmp_path / "b.py")])
+    with pytest.raises(ConfigError, match=r"called 'calculator': one that comes along and .*c\.py:2"):
+        Toolbox([builtin("calculator"), *load_tools(tmp_path / "c.py")])
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a file without end")
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match="longer than"):
+        load_tools("/dev/zero")
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 from react_agent.endpoints.stop import StopCut
 from react_agent.errors import ConfigError, EndpointError
 from react_agent.types import Completion, Part, Stream, Usage
+
+MOST_CHARS = 16_000_000
+"""Of a script: some names are those of files that never end."""
 
 
 class Scripted:
@@ -38,11 +42,15 @@ class Scripted:
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            with path.open(encoding="utf-8") as file:
+                text = file.read(MOST_CHARS + 1)
         except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
             raise ConfigError(
-                f"The script {path} cannot be read: {error}. Name a file with replies."
+                f"The script {path} cannot be read: {why}. Name a file with replies."
             ) from error
+        if len(text) > MOST_CHARS:
+            raise ConfigError(f"The script {path} has more than {MOST_CHARS} characters.")
         in_yaml = path.suffix.lower() in {".yaml", ".yml"}
         return cls(_from_yaml(text, path) if in_yaml else _from_text(text), model=path.name)
 
@@ -94,7 +102,7 @@ def _from_yaml(text: str, path: Path) -> list[str | Completion]:
 
     try:
         items = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"The script {path} is not YAML: {error}") from error
     if not isinstance(items, list):
         raise ConfigError(f"The script {path} must be a YAML list of replies, not {type(items).__name__}.")
@@ -113,5 +121,5 @@ def _reply(item: Any, number: int, path: Path) -> str | Completion:
         return Completion(item["text"], item.get("finish_reason", "stop"))
     raise ConfigError(
         f"Reply {number} of the script {path} must be a text, or a mapping with `text` and `finish_reason`, "
-        f"not {item!r}."
+        f"not {reprlib.repr(item)}."
     )

@@ -17,6 +17,9 @@ BUILTIN: Mapping[str, str] = {
 }
 """Name → where it stands; imported when it is asked for."""
 
+MOST_BYTES = 4_000_000
+"""Of a tool file: some names are those of files that never end."""
+
 
 def builtin(name: str) -> Tool:
     """A tool that comes along. Raises `ConfigError` naming the near ones."""
@@ -72,11 +75,14 @@ def _listed(file: Path, listed: object) -> list[Tool]:
 
 def _run(file: Path) -> types.ModuleType:
     try:
-        source = file.read_bytes()
+        with file.open("rb") as opened:
+            source = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise ConfigError(
             f"{file}: cannot be read: {error.strerror or error}; give the path of a Python file"
         ) from error
+    if len(source) > MOST_BYTES:
+        raise ConfigError(f"{file}: longer than {MOST_BYTES} bytes; give the path of a Python file")
     try:
         code = compile(source, str(file), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
@@ -23,9 +24,9 @@ def summary(function: Function) -> str:
     """The first paragraph of a docstring, as one line. Raises `ConfigError` when there is none."""
     paragraph = (inspect.getdoc(function) or "").strip().split("\n\n")[0]
     if not paragraph:
-        raise ConfigError(
-            f"{_label(function)} has no docstring; say in its first paragraph what the tool is for"
-        )
+        stripped = sys.flags.optimize > 1
+        why = "python -OO leaves it out" if stripped else "say in its first paragraph what the tool is for"
+        raise ConfigError(f"{_label(function)} has no docstring; {why}")
     return " ".join(paragraph.split())
 
 
@@ -67,6 +68,8 @@ class _Field(NamedTuple):
 def _hints(function: Function) -> dict[str, Any]:
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise ConfigError(f"{_label(function)} is async; a tool is a plain function")
+    if inspect.isgeneratorfunction(function):
+        raise ConfigError(f"{_label(function)} yields; a tool returns its whole result, such as a list")
     try:
         return get_type_hints(function, include_extras=True)
     except (NameError, TypeError, AttributeError, SyntaxError) as error:
@@ -81,6 +84,10 @@ def _field(
     where = f"parameter {parameter.name!r} of {_label(function)}"
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         raise ConfigError(f"{where}: *args, **kwargs and positional-only parameters have no JSON form")
+    if parameter.name in ("self", "cls") and parameter.name not in hints:
+        raise ConfigError(
+            f"{_label(function)} is a method; write a plain function, or TOOLS = [Thing().method]"
+        )
     if parameter.name not in hints:
         raise ConfigError(f"{where} has no type hint; write one, such as {parameter.name}: str")
     try:

@@ -10,6 +10,7 @@ Toolbox([area]).call(Action("area", {"width": 2, "height": 3}, Span(0, 0))).text
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -73,6 +74,10 @@ def tool(
     """
 
     def decorate(plain_function: Function) -> Tool:
+        if not inspect.isroutine(plain_function) or isinstance(plain_function, (classmethod, staticmethod)):
+            raise ConfigError(
+                f"{plain_function!r} is no function; @tool stands above one, or @tool(name=...)"
+            )
         label = name or str(getattr(plain_function, "__name__", ""))
         description = summary(plain_function)
         if not_for:
@@ -172,9 +177,20 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
         if each.timeout is not None and not each.timeout > 0:
             raise ConfigError(f"timeout of {name} is {each.timeout:g}; it must be more than 0 seconds")
         if name in found:
-            raise ConfigError(f"two tools are called {name!r}; give one of them another with @tool(name=...)")
+            places = f"{_place(found[name])} and {_place(each)}"
+            raise ConfigError(
+                f"two tools are called {name!r}: {places}; give one of them another with @tool(name=...)"
+            )
         found[name] = each
     return found
+
+
+def _place(one: Tool) -> str:
+    """Where a tool comes from, in a few words."""
+    code = getattr(one.function, "__code__", None)
+    if code is None or one.function.__module__.startswith("react_agent."):
+        return "one that comes along"
+    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def _answer(chosen: Tool, arguments: Mapping[str, Any]) -> str:
