@@ -247,6 +247,8 @@ class _Writer:
     def _superscript(self, token: Token) -> None:
         if self.operand is None or not re.fullmatch(r"[+-]?\d+", token.text):
             raise ToolError("a raised number stands after a number, e.g. 3²; or write 3^2")
+        if self.levels[-1].bare:
+            _needs_brackets()
         self.out[-1] += f"**({token.text[0].strip('0123456789')}{token.text.lstrip('+-').lstrip('0') or '0'})"
 
     def _close(self, token: Token) -> None:
@@ -255,7 +257,8 @@ class _Writer:
             raise ToolError(f"{token.text} closes no bracket; write e.g. (2 + 3) * 4")
         if self.operand is None:
             raise ToolError(f"nothing stands before {token.text}; write e.g. (2 + 3) * 4 or sqrt(16)")
-        _check_commas(level.commas)
+        if _is_ambiguous(level.commas):
+            self.notes.append("the comma separates numbers")
         self.levels.pop()
         self.out.append(token.text)
         self._complete(level.start)
@@ -279,9 +282,11 @@ def _needs_brackets() -> NoReturn:
     raise ToolError("put what a function works on in brackets, e.g. sin(2 * pi) or sqrt(2)^2")
 
 
-def _check_commas(commas: list[Token]) -> None:
-    """In max(1,200, 3) the commas may mean two things."""
-    if {"tight", "loose"} <= {comma.text for comma in commas}:
+def _is_ambiguous(commas: list[Token]) -> bool:
+    """Whether max(1,200) has commas that could stand between thousands; in max(1,200, 3) they mean two things."""
+    kinds = {comma.text for comma in commas}
+    if {"tight", "loose"} <= kinds:
         raise ToolError(
             "a comma could separate thousands or numbers here; write 1200, not 1,200, in a function"
         )
+    return "tight" in kinds

@@ -264,7 +264,6 @@ SYNONYMS: Mapping[str, str] = {
     "int": "trunc",
     "fabs": "abs",
     "power": "pow",
-    "fmod": "mod",
     "lg": "log10",
     "log_10": "log10",
     "log_2": "log2",

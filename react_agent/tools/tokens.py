@@ -40,7 +40,9 @@ _GROUP = re.compile(r"(?<![\d.])\d{1,3},\d{3}(?!\d)")
 _TIME = re.compile(r"\d{1,2}\s*:\s*\d{2}(?!\d)")
 _DATE = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?!\d)")
 _HEX = re.compile(r"0[xX][0-9a-fA-F]")
-_NAME = re.compile(r"(?:(?:math|np|numpy)\.)?([^\W\d]\w*)", re.IGNORECASE)
+_NAME = re.compile(r"(?:(?:math|np|numpy)\.)?([A-Z_][^\W⁰-⁹¹²³]*|[^\W\d⁰-⁹¹²³]+)", re.IGNORECASE)
+"""In Latin letters with its digits; in a script without spaces the next number begins where the letters end."""
+_NO_ARGUMENTS = re.compile(r"\s*\(\s*\)")
 _TIMES = re.compile(r"[xXхХ](?=\s*[\d(.√π$€£¥]|\s+[^\W\d])")
 _SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
 _COMPARISON = re.compile(r"[<>=≤≥≠≈]|!=")
@@ -137,6 +139,8 @@ class _Reader:
         elif name in FUNCTIONS:
             self._add("name", name, length)
         elif name in CONSTANTS or name == "π":
+            called = _NO_ARGUMENTS.match(self.text, self.at + length)  # PI() of a spreadsheet
+            length = called.end() - self.at if called else length
             self._add("constant", "pi" if name == "π" else name, length)
         else:
             self._unknown_word(found[0])
@@ -250,8 +254,7 @@ class _Reader:
 
 def _refuse_units(word: str) -> NoReturn:
     raise ToolError(
-        f"units and other words are not supported, {shown(word)!r}; give only numbers, e.g. 5 + 3; "
-        "for units use the unit conversion tool first"
+        f"units and other words are not supported, {shown(word)!r}; give only numbers, e.g. 5 + 3"
     )
 
 
