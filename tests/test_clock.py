@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -88,6 +89,23 @@ def test_zones_as_people_name_them(name: str, zone: str) -> None:
     assert find_zone(name)[0] == zone
 
 
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of this process cannot be set here")
+@pytest.mark.parametrize("name", ["local", "Local time", "here", "本地时间"])
+def test_local_is_the_zone_of_this_computer_in_summer_and_winter(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    winter = clock(lambda: datetime(2025, 1, 18, 15, 0, tzinfo=UTC))
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        try:
+            assert frozen(name) == "2025-06-18 17:42:07 Wednesday local time, UTC+02:00"
+            assert winter(name) == "2025-01-18 16:00:00 Saturday local time, UTC+01:00"
+        finally:
+            patch.undo()
+            time.tzset()
+
+
 def test_an_offset_is_what_it_says() -> None:
     assert frozen("UTC+5:30") == "2025-06-18 21:12:07 Wednesday UTC+05:30"
     assert frozen("GMT-3") == "2025-06-18 12:42:07 Wednesday UTC-03:00"
@@ -113,7 +131,7 @@ def test_an_unknown_zone_names_near_ones(name: str, near: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["Middle Earth", "../../etc/passwd", "/etc/passwd", "Europe", "a\x00b", "x" * 5000, "localtime", "\ud800",
-     "UTC+99", "+14:30", "UTC+5:99", "America/", "..", "Factory", "posix/Europe/Berlin"],
+     "UTC+99", "+14:30", "-12:30", "UTC-13", "UTC+5:99", "America/", "..", "Factory", "posix/Europe/Berlin"],
 )  # fmt: skip
 def test_what_is_no_zone_is_refused_in_one_line(name: str) -> None:
     assert len(refusal(name)) < 300
@@ -152,6 +170,7 @@ def test_any_text_is_a_zone_or_one_line(name: str) -> None:
 def test_offsets_are_read_back(minutes: int) -> None:
     sign, size = ("-" if minutes < 0 else "+"), abs(minutes)
     name, zone = find_zone(f"UTC{sign}{size // 60}:{size % 60:02d}")
+    assert zone is not None
     assert zone.utcoffset(None) == timedelta(minutes=minutes)
     assert find_zone(name)[1] == zone
 

@@ -29,7 +29,8 @@ _AREAS = (
     "Indian",
     "Pacific",
 )
-_MOST_HOURS = 14
+_MOST_HOURS = {"+": 14, "-": 12}
+_LOCAL = ("local", "here", "本地", "当地")
 _SHOWN = 60
 
 
@@ -48,6 +49,8 @@ def clock(now: Callable[[], datetime]) -> Tool:
         """
         name, zone = find_zone(timezone)
         local = _aware(now()).astimezone(zone)
+        if zone is None:
+            name = f"local time, UTC{local.isoformat()[-6:]}"
         # Not %A, which speaks the language of the system.
         return f"{local:%Y-%m-%d %H:%M:%S} {_WEEKDAYS[local.weekday()]} {name}"
 
@@ -68,11 +71,12 @@ def system_now() -> datetime:
         raise ToolError(f"{FROZEN} is {frozen!r}; it must be ISO 8601, e.g. 2025-06-18T15:42:07Z") from None
 
 
-def find_zone(text: str) -> tuple[str, tzinfo]:
-    """The zone somebody means, and its name.
+def find_zone(text: str) -> tuple[str, tzinfo | None]:
+    """The zone somebody means, and its name. None is the zone of this computer.
 
         find_zone("tokyo")[0]       # 'Asia/Tokyo'
         find_zone("GMT-3")[0]       # 'UTC-03:00'
+        find_zone("local")          # ('local', None)
 
     Known are IANA names, their last parts (cities), common cities and countries, and offsets. Raises
     `ToolError` naming the nearest known ones.
@@ -83,6 +87,8 @@ def find_zone(text: str) -> tuple[str, tzinfo]:
     if wanted.upper() in ("UTC", "GMT", "Z"):
         return "UTC", UTC
     for form in _forms(wanted):
+        if form in _LOCAL:
+            return "local", None
         key = _known_names().get(form)
         if key is not None and (zone := _zone(key)) is not None:
             return key, zone
@@ -101,7 +107,7 @@ _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 
 def _fixed(offset: re.Match[str]) -> tuple[str, tzinfo]:
     sign, hours, minutes = offset[1], int(offset[2]), int(offset[3] or 0)
-    if hours * 60 + minutes > _MOST_HOURS * 60:
+    if hours * 60 + minutes > _MOST_HOURS[sign] * 60:
         raise ToolError(f"no time zone is {offset[0].strip()}; offsets go from UTC-12 to UTC+14")
     away = timedelta(hours=hours, minutes=minutes)
     return f"UTC{sign}{hours:02d}:{minutes:02d}", timezone(away if sign == "+" else -away)
