@@ -399,8 +399,39 @@ def test_a_prompt_that_is_too_long_has_its_own_error(
 def test_a_redirect_is_not_followed_but_named() -> None:
     with serving(GOOD) as other:
         error, _ = failing(status(307, "", Location=f"{other.url}/v1"))
-    assert other.url.removeprefix("http://") in str(error)
+    assert f"to {other.url}/v1, which is not followed" in str(error)
     assert other.received == []
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("https://example.org/v1/completions?key=k", "to https://example.org/v1/completions, which"),
+        ("http://me:pw@example.org/", "to http://example.org/, which"),
+        ("/login", "/login, which"),
+        ("http://[", "to no address, which"),
+        ("", "which is not followed"),
+        (f"https://example.org/{KEY}", "to https://example.org/***, which"),
+    ],
+)
+def test_a_redirect_is_named_without_what_may_be_secret(location: str, words: str) -> None:
+    error, _ = failing(status(302, "", Location=location))
+    assert words in str(error)
+    assert "pw" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"<html>hello</html>",
+        b"HTTP/1.1 200 OK\r\nX: " + b"a" * 100_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 200 + b"\r\n",
+    ],
+)
+def test_what_does_not_speak_http_is_named(answer: bytes) -> None:
+    error, _ = failing(raw(answer))
+    assert "does not speak HTTP" in str(error)
 
 
 @pytest.mark.parametrize(

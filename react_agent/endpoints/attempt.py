@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from react_agent.endpoints.connection import Connection, open_session, reason
-from react_agent.endpoints.failure import SPENT, failure, read_refusal, shown
+from react_agent.endpoints.failure import SNIPPET, SPENT, failure, read_refusal, shown
 from react_agent.errors import ConfigError, EndpointError, EndpointTimeout
 
 if TYPE_CHECKING:
@@ -225,9 +225,9 @@ def _refused(response: requests.Response, address: Address) -> Exception:
     """Make the error for an answer that holds no reply, or the wish to try again."""
     status, url = response.status_code, shown(address.url)
     if 300 <= status < 400:
-        target = urlsplit(response.headers.get("Location", "")).netloc.rpartition("@")[2] or "another path"
+        target = address.conceal(_target(address.url, response.headers.get("Location", "")))[:SNIPPET]
         return EndpointError(
-            f"{url} redirects ({status}) to {target}, which is not followed. Set the base URL to that.",
+            f"{url} redirects ({status}) to {target}, which is not followed. Set the base URL accordingly.",
             url=url,
             status=status,
         )
@@ -237,6 +237,14 @@ def _refused(response: requests.Response, address: Address) -> Exception:
         return error
     loading = status == 503 and "loading model" in read_refusal(body).words.lower()
     return Again(error, wait=_retry_after(response.headers), loading=loading)
+
+
+def _target(url: str, location: str) -> str:
+    """Where a redirect leads, as it can be shown."""
+    try:
+        return shown(urljoin(url, location))
+    except ValueError:
+        return "no address"
 
 
 def _error_body(response: requests.Response) -> str:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import requests
 
+NOT_HTTP = ("BadStatusLine", "LineTooLong", "got more than", "InvalidHeader")
+"""What the standard library and urllib3 say of an answer that does not begin as HTTP does."""
+
 
 class Connection:
     """The sockets that one request opened.
@@ -73,6 +76,8 @@ def reason(error: BaseException) -> str:
     for words in ("certificate verify failed", "Remote end closed connection", "timed out", "IncompleteRead"):
         if words in text:
             return words
+    if any(words in text for words in NOT_HTTP):
+        return "what answers there does not speak HTTP"
     return found[1].strip() if found else type(error).__name__
 
 
