@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from servers import (
     Behaviour,
+    Received,
     Server,
+    Wire,
     body_stream,
     dropped,
     free_port,
@@ -418,6 +420,19 @@ def test_a_redirect_is_named_without_what_may_be_secret(location: str, words: st
     error, _ = failing(status(302, "", Location=location))
     assert words in str(error)
     assert "pw" not in str(error)
+
+
+def test_the_body_of_a_redirect_is_not_read() -> None:
+    def endless(_: Received, wire: Wire) -> None:
+        wire.send(head(302, "text/plain", Location="/elsewhere"))
+        while not wire.gone:
+            wire.send(b"x" * 65536)
+
+    began = time.monotonic()
+    error, server = failing(endless)
+    assert "redirects (302)" in str(error)
+    assert server.closed_early.wait(5)
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize(

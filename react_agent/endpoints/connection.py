@@ -56,7 +56,11 @@ def open_session(connection: Connection, *, key: str | None, loopback: bool) -> 
             made.pool_classes_by_scheme = pools
             return made
 
-    session = requests.Session()
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            """Nowhere: for a redirect that it may not follow, requests still reads the whole body."""
+
+    session = Session()
     session.mount("http://", Adapter(max_retries=0))
     session.mount("https://", Adapter(max_retries=0))
     session.trust_env = not loopback
