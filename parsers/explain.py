@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -13,7 +13,7 @@ from .drawing import Drawing, deciding
 from .labels import ENGLISH_AND_CHINESE, Labels
 from .reader import read
 from .scan import Scanner
-from .step import Act, FinalAnswer, Malformed, Span, Step, Tools
+from .step import Act, FinalAnswer, Malformed, Repair, Span, Step, Tools
 
 Spans: TypeAlias = tuple[tuple[str, Span], ...]
 
@@ -188,16 +188,14 @@ def _changed(scanner: Scanner, step: Step, spans: Spans) -> tuple[Span, ...]:
     """What the repairs are about: one of a call names the place where the call begins."""
     starts = [span.start for _, span in spans]
     calls = [block.start for block in scanner.blocks if block.kind in ("action", "native", "object")]
-    found = []
-    for repair in step.repairs:
-        kind, span = repair.kind, repair.span
-        following = bisect_left(calls, span.start + 1)
-        end = calls[following] if following < len(calls) else len(scanner.source.whole())
-        near = [
-            each
-            for what, each in spans[bisect_left(starts, span.start) : bisect_left(starts, end)]
-            if what == _ABOUT.get(kind, "input")
-        ]
-        is_exact = kind in _OF_THE_REPLY or not near
-        found.append(span if is_exact else Span(near[0].start, near[-1].end))
-    return tuple(found)
+    calls.append(len(scanner.source.whole()))
+
+    def about(repair: Repair) -> Span:
+        if repair.kind in _OF_THE_REPLY:
+            return repair.span
+        start, end = repair.span.start, calls[min(bisect_right(calls, repair.span.start), len(calls) - 1)]
+        near = spans[bisect_left(starts, start) : bisect_left(starts, end)]
+        of_kind = [span for kind, span in near if kind == _ABOUT.get(repair.kind, "input")]
+        return Span(of_kind[0].start, of_kind[-1].end) if of_kind else repair.span
+
+    return tuple(map(about, step.repairs))
