@@ -12,9 +12,12 @@ from .schema import Note
 from .step import Tools
 
 ECHOES = re.compile(
-    r"\bone of \[|^the action to take|^the name of (?:one|the|a) tool|^tool[_ ]name$|^name of the tool|^<[^>]*tool[^>]*>$"
-    r"|^\{[^}]*tool[^}]*\}$|^\[?tool_names\]?$|要采取的行动|工具名称之一|^the input (?:to|for|of) the (?:action|tool)"
-    r"|^its arguments as one json object|^the final answer to the (?:original )?(?:input )?question|^the answer, short and in the language"
+    r"\bone of \[|^the action to take|^the name of (?:one|the|a) tool|^tool[_ ]name$|^name of the tool"
+    r"|^<[^>]*tool[^>]*>$"
+    r"|^\{[^}]*tool[^}]*\}$|^\[?tool_names\]?$|要采取的行动|工具名称之一"
+    r"|^the input (?:to|for|of) the (?:action|tool)"
+    r"|^its arguments as one json object|^the final answer to the (?:original )?(?:input )?question"
+    r"|^the answer, short and in the language"
     r"|^你的最终答案|^对原始(?:输入)?问题的最终答案",
     re.IGNORECASE,
 )

@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 
 from .native import Region
 from .payload import Payload
+from .source import trimmed
 
 
 @dataclass(slots=True)
 class Block:
     """One part of a reply.
 
-    `kind`: `prose` (no label), `thought`, `action`, `input`, `answer`, `speaker`, `question`, `object` (a payload that
+    `kind`: `prose` (no label), `thought`, `action`, `input`, `answer`, `speaker`, `question`, `object` (a
+    payload that
     begins the message) or `native`. It begins with its label at `start`; its content is `text[begin:end]`.
-    `form`, of an input or an action: `bracket`, `call`, `quoted`, `fence`, `text`, or nothing yet. `spans` are the
+    `form`, of an input or an action: `bracket`, `call`, `quoted`, `fence`, `text`, or nothing yet. `spans`
+    are the
     visible stretches of a thought or an answer; a `soft` one counts only if visible text follows it.
     """
 
@@ -41,20 +44,24 @@ class Block:
     def end_of(self, whole: str, limit: int) -> int:
         """Where the last visible text before `limit` ends."""
         spans = self._spans(whole, limit)
-        return spans[-1][0] + len(whole[spans[-1][0] : spans[-1][1]].rstrip()) if spans else self.begin
-
-    def _spans(self, whole: str, limit: int) -> list[tuple[int, int, bool]]:
-        spans = [(start, min(end, limit), soft) for start, end, soft in self.spans if start < limit]
-        while spans and (spans[-1][2] or not whole[spans[-1][0] : spans[-1][1]].strip()):
-            spans.pop()
-        return spans
+        return trimmed(whole, *spans[-1][:2])[1] if spans else self.begin
 
     def text_of(self, whole: str, limit: int) -> str:
         """The visible text before `limit`, without blanks around it."""
-        text = "".join(whole[start:end] for start, end, _ in self._spans(whole, limit)).strip()
-        if self.marks:
-            text = text.removesuffix(self.marks).rstrip()
-        return text
+        spans = [(start, end) for start, end, _ in self._spans(whole, limit)]
+        if spans:
+            spans[-1] = (spans[-1][0], trimmed(whole, *spans[-1])[1])
+            start, end = trimmed(whole, *spans[0])
+            spans[0] = (start, max(end, spans[0][1])) if len(spans) > 1 else (start, end)
+        text = "".join(whole[start:end] for start, end in spans).strip()
+        return text.removesuffix(self.marks).rstrip() if self.marks else text
+
+    def _spans(self, whole: str, limit: int) -> list[tuple[int, int, bool]]:
+        """The visible stretches before `limit`, without soft and blank ones at the end."""
+        spans = [(start, min(end, limit), soft) for start, end, soft in self.spans if start < limit]
+        while spans and (spans[-1][2] or trimmed(whole, *spans[-1][:2])[1] == spans[-1][0]):
+            spans.pop()
+        return spans
 
 
 @dataclass(slots=True)

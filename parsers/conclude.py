@@ -9,13 +9,14 @@ from . import action_line, alone, calls, names
 from .blocks import Block
 from .faults import Facts, Fault
 from .inputs import example
-from .labels import IGNORABLE
+from .labels import HEAD, IGNORABLE
 from .parts import says_no_tool
 from .repairs import repair
 from .scan import Scanner
-from .schema import Note
+from .schema import Terms
+from .source import trimmed
 from .step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
-from .tokens import without_closers
+from .tokens import LONGEST, without_closers
 
 _PLACEHOLDER = re.compile(r"<[^<>]+>|\{[\w .]+\}|\[[\w ]+\]|\$\{?\w+\}?")
 _FENCE_END = re.compile(r"\s*(?:`{3,}|~{3,})")
@@ -40,6 +41,7 @@ class _Conclusion:
         self.limit = scanner.cut[0] if scanner.cut else len(self.text)
         self.cut_off = cut_off and scanner.cut is None
         self.blocks = scanner.blocks
+        self._texts: dict[int, str] = {}
         self.repairs: dict[tuple[str, int], Repair] = {}
         self._drop_half_stop_word()
 
@@ -66,7 +68,7 @@ class _Conclusion:
         end = 0
         for place, block in enumerate(self.blocks):
             if block.kind == "native" and block.region:
-                actions += calls.native(self.text, block.region, self.tools, self._noter(block))
+                actions += calls.native(self.text, block.region, self._terms(block))
                 end = block.region.end
             elif block.kind == "action" and (block.payloads or not names.is_no_action(block.name or "?")):
                 given = self._inputs_of(place)
@@ -98,7 +100,7 @@ class _Conclusion:
         """A native call under a label is one call, if both name the same tool."""
         region = next(part.region for part in self.blocks[place:] if part.region)
         tool = names.known(block.name, self.tools, _ignore)
-        inner = calls.native(self.text, region, self.tools, _ignore)
+        inner = calls.native(self.text, region, Terms(self.tools, _ignore))
         if tool and inner[0].tool != tool:
             raise Fault("AMBIGUOUS_TOOL", name=block.name.strip(), a=tool, b=inner[0].tool)
 
@@ -107,7 +109,7 @@ class _Conclusion:
         if self.cut_off and self._is_open(last):
             raise Fault("TRUNCATED", tool=names.plain(block.name))
         span = Span(block.start, self._end_of(last))
-        return calls.labelled(self.text, block, given, self.tools, self._noter(block), span)
+        return calls.labelled(self.text, block, given, self._terms(block), span)
 
     def _is_open(self, block: Block) -> bool:
         """Whether the reply ended inside this part."""
@@ -164,7 +166,8 @@ class _Conclusion:
     # no label
 
     def _unlabelled(self) -> Step:
-        """A reply with neither an action nor an answer: a call that stands alone, an answer, or a bare thought."""
+        """A reply with neither an action nor an answer: a call that stands alone, an answer, or a bare
+        thought."""
         if self.scanner.open_think is not None:
             raise Fault("TRUNCATED", tool="") if self.cut_off else Fault("UNCLOSED_THINK")
         if (given := next((block for block in self.blocks if block.kind == "input"), None)) is not None:
@@ -192,7 +195,7 @@ class _Conclusion:
         """An input without an action: a call only if the input is a whole step."""
         for part in block.payloads:
             span = Span(part.start, part.end)
-            found = alone.read(self.text[part.start : part.end], part.cut, self.tools, self._noter(block), span)
+            found = alone.read(self.text[part.start : part.end], part.cut, self._terms(block), span)
             if found is not None and found.actions:
                 self._repair("wrapped_step", *span)
                 return self._act(list(found.actions), self._end_of(block))
@@ -208,7 +211,7 @@ class _Conclusion:
         for part in block.payloads:
             text = self.text[part.start : part.end]
             cut = "length" if self.cut_off and part.cut else part.cut
-            found.append(alone.read(text, cut, self.tools, self._noter(block), span))
+            found.append(alone.read(text, cut, self._terms(block), span))
         said = [each for each in found if each is not None]
         if len(said) < len(found):
             return self._whole()
@@ -234,7 +237,7 @@ class _Conclusion:
         if fence is None or self.text[fence.behind : self.limit].strip():
             return None
         text = self.text[fence.begin : fence.end]
-        found = alone.read(text, "", self.tools, self._noter(prose), Span(fence.begin, fence.end))
+        found = alone.read(text, "", self._terms(prose), Span(fence.begin, fence.end))
         if found is None:
             if self._shows_step(text):
                 raise Fault("MISSING_ACTION")
@@ -261,13 +264,14 @@ class _Conclusion:
         return FinalAnswer(said, self._thought(start), answer, self._all_repairs())
 
     def _after_thought(self, thoughts: list[Block]) -> Step:
-        """Only thoughts: an error, unless the thought says that no tool is needed and goes on with the answer."""
+        """Only thoughts: an error, unless the thought says that no tool is needed and goes on with the
+        answer."""
         text = self._text_of(thoughts[-1])
-        first, _, rest = text.partition("\n")
-        if says_no_tool(first) and rest.strip():
+        first = text[: HEAD + 1].partition("\n")[0]
+        if says_no_tool(first) and (rest := text[len(first) :].strip()):
             self._repair("unlabelled_answer", thoughts[-1].begin, thoughts[-1].begin)
             end = self._end_of(thoughts[-1])
-            return FinalAnswer(self.text[:end].rstrip(), first.strip(), rest.strip(), self._all_repairs())
+            return FinalAnswer(self.text[:end].rstrip(), first.strip(), rest, self._all_repairs())
         if action_line.is_echo(text):
             raise Fault("TEMPLATE_ECHO")
         raise Fault("TRUNCATED", tool="") if self.cut_off else Fault("MISSING_ACTION")
@@ -283,7 +287,8 @@ class _Conclusion:
         return any(label is not None and label.kind == "action" for label in labels)
 
     def _ends_in_call(self, text: str) -> bool:
-        """Whether the last paragraph is JSON that calls a tool: close to a call, but it does not stand alone."""
+        """Whether the last paragraph is JSON that calls a tool: close to a call, but it does not stand
+        alone."""
         last = text.rstrip().rfind("\n{")
         return (
             last >= 0 and text.rstrip().endswith("}") and alone.attempted(text[last:], self.tools) is not None
@@ -292,7 +297,10 @@ class _Conclusion:
     # what all share
 
     def _text_of(self, block: Block) -> str:
-        return block.text_of(self.text, min(self.limit, block.end))
+        text = self._texts.get(id(block))
+        if text is None:
+            text = self._texts[id(block)] = block.text_of(self.text, min(self.limit, block.end))
+        return text
 
     def _thought(self, before: int | None = None) -> str:
         """All thoughts and prose before a place."""
@@ -309,10 +317,11 @@ class _Conclusion:
             return fence.end() if fence else end
         if block.spans:
             return block.end_of(self.text, min(self.limit, block.end))
-        content = self.text[block.begin : min(self.limit, block.end)]
-        if block.kind == "action":
-            content = content[: len(content) - len(content.lstrip())] + content.strip().split("\n")[0]
-        return block.begin + len(without_closers(content).rstrip())
+        start, end = trimmed(self.text, block.begin, min(self.limit, block.end))
+        if block.kind == "action" and (line := self.text.find("\n", start, end)) >= 0:
+            start, end = trimmed(self.text, start, line)
+        tail = self.text[max(start, end - 4 * LONGEST) : end]
+        return end - len(tail) + len(without_closers(tail).rstrip())
 
     def _drop_half_stop_word(self) -> None:
         """A last line like `Observ` is what is left of a stop word."""
@@ -331,9 +340,9 @@ class _Conclusion:
             for block in self.blocks:
                 block.end = min(block.end, start)
 
-    def _noter(self, block: Block) -> Note:
-        """Where repairs of one block are told."""
-        return lambda kind: self._repair(kind, block.start, max(block.end, block.start))
+    def _terms(self, block: Block) -> Terms:
+        """The tools, and where repairs of one block are told."""
+        return Terms(self.tools, lambda kind: self._repair(kind, block.start, max(block.end, block.start)))
 
     def _repair(self, kind: str, start: int, end: int) -> None:
         self.repairs.setdefault((kind, start), repair(kind, start, end))

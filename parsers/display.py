@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 
 class Piece(NamedTuple):
-    """Text that is certain to be part of the thought or of the answer. Pieces of a kind are joined as they are."""
+    """Text that is certain to be part of the thought or of the answer. Pieces of a kind are joined as they
+    are."""
 
     kind: Literal["thought", "answer"]
     text: str
@@ -15,7 +16,8 @@ class Piece(NamedTuple):
 class Display:
     """Collects pieces.
 
-    Blanks wait until visible text follows, since a label may follow them. Prose waits until a label makes a thought
+    Blanks wait until visible text follows, since a label may follow them. Prose waits until a label makes a
+    thought
     of it.
     """
 

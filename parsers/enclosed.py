@@ -30,9 +30,11 @@ def fence_header(source: Source, pos: int) -> Scan[tuple[int, str, str]]:
 
 
 def fenced(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, int]]:
-    """Read the content of a fence whose header was read: its form, its payload, and where an observation began.
+    """Read the content of a fence whose header was read: its form, its payload, and where an observation
+    began.
 
-    A bracket ends by its own grammar. Anything else ends at a line that holds only a fence; without one it ends where the text ends
+    A bracket ends by its own grammar. Anything else ends at a line that holds only a fence; without one it
+    ends where the text ends
     or where the model began an observation of its own: that place is -1 if there is none.
     """
     while True:

@@ -1,4 +1,5 @@
-"""Calls and answers inside decoded JSON: a step object, a name with arguments, the envelope of an API, a list of these."""
+"""Calls and answers inside decoded JSON: a step object, a name with arguments, the envelope of an API, a
+list of these."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ _ENVELOPES = frozenset(map(squeeze, ENVELOPE_KEYS))
 
 
 class Called(NamedTuple):
-    """A call as it was written: the name, and its input, still to be fitted. `has_input`: there was a key for it."""
+    """A call as it was written: the name, and its input, still to be fitted. `has_input`: there was a key
+    for it."""
 
     name: str
     input: Any

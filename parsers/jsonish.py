@@ -1,6 +1,7 @@
 """JSON, and what models write in place of it: strict first, then a tolerant reading, json-repair last.
 
-Text that is valid JSON is never touched. A value that stood there without quotes is a `Bare`: what it means is
+Text that is valid JSON is never touched. A value that stood there without quotes is a `Bare`: what it means
+is
 for the schema to say.
 """
 
@@ -11,6 +12,7 @@ import re
 from typing import Any, NamedTuple
 
 from .faults import Unreadable
+from .payload import DEPTH
 from .tolerant import Bare, Mend, Tolerant
 
 REPAIR_LIMIT = 8192
@@ -39,6 +41,8 @@ def read_strict(text: str, pos: int = 0) -> Reading | None:
         raise Unreadable("too_deep", pos) from None
     except ValueError:
         return None
+    if text.count("{", pos, end) + text.count("[", pos, end) > DEPTH and _depth(value) > DEPTH:
+        raise Unreadable("too_deep", pos)
     return Reading(value, end)
 
 
@@ -63,6 +67,15 @@ def read(text: str, keys: frozenset[str] = frozenset(), cut: str = "") -> Readin
             return Reading(repaired, len(text), (Mend("json_repair", 0),))
         raise
     return Reading(value, tolerant.pos, tuple(tolerant.mends))
+
+
+def _depth(value: Any) -> int:
+    """How deeply lists and objects are nested."""
+    depth, level = 0, [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 Words: TypeAlias = Mapping[str, tuple[str, ...]]
-"""The label words of one language: kind → words, a space where words may be joined by ` `, `_`, `-` or nothing.
+"""The label words of one language: kind → words, a space where words may be joined by ` `, `_`, `-` or
+nothing.
 
 `late_input` and `late_observation` are labels only directly after an action; `speaker` is a name that is an
 answer only if nothing better follows.
@@ -65,7 +66,8 @@ IGNORABLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 COLONS = ":：﹕∶"
 
 _NUMBER = r"(?:[\s_]*+[#№(]?+\d{1,4}+\)?+)?+"
-_LEAD = r"(?:\s|[-+•·>→]|\*(?=\s)|\#{1,6}|\d{1,3}[.)](?=\s)|\(\d{1,3}\)|[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)*+"
+_EMOJI = r"[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?"
+_LEAD = rf"(?:\s|[-+•·>→]|\*(?=\s)|\#{{1,6}}|\d{{1,3}}[.)](?=\s)|\(\d{{1,3}}\)|{_EMOJI})*+"
 _OPEN = r"[*_`【「『\[〔]{0,4}+"
 _CLOSE = r"[*_`】」』\]〕]{0,4}+"
 _TAIL = re.compile(rf"\s*+({_CLOSE})\s*+([{COLONS}]|(?<=[\s*_`])(?:[-–—]{{1,2}}|=>?|->|→)(?=\s))?")
@@ -76,8 +78,10 @@ _SQUEEZED = re.compile(r"[\s_\-#№()\d]+")
 class Label(NamedTuple):
     """A label at the head of a line: its kind, where its content begins, and how sure it is.
 
-    `sign` is what stands between label and content: `:` (any colon), `-` (a dash, an equals sign), `]` (brackets
-    around the label), `#` (bold around it, or a heading), `<` (it is a tag), or an empty text (nothing). `marks` is what opened around the label and was
+    `sign` is what stands between label and content: `:` (any colon), `-` (a dash, an equals sign), `]`
+    (brackets
+    around the label), `#` (bold around it, or a heading), `<` (it is a tag), or an empty text (nothing).
+    `marks` is what opened around the label and was
     not closed before the content.
     """
 

@@ -1,6 +1,7 @@
 """Which tool a name means: exactly one of the registered ones, or none.
 
-A name may be decorated, prefixed or spelled with other separators. It is never guessed from what it resembles: a
+A name may be decorated, prefixed or spelled with other separators. It is never guessed from what it
+resembles: a
 near name is only offered in the complaint.
 """
 
@@ -21,12 +22,14 @@ PREFIXES = ("functions.", "function.", "functions:", "function:", "tools.", "too
 
 NO_ACTION = frozenset({
     "none", "n/a", "na", "nil", "null", "no action", "no action needed", "no action required", "no tool",
-    "no tool needed", "no tool required", "nothing", "not needed", "-", "无", "無", "不需要", "没有", "无需", "无需工具",
+    "no tool needed", "no tool required", "nothing", "not needed", "-", "无",
+    "無", "不需要", "没有", "无需", "无需工具",
 })  # fmt: skip
 """What stands in place of a name when no tool is wanted."""
 
 ANSWERS = frozenset({
-    "final answer", "finalanswer", "final_answer", "final response", "finish", "answer", "respond", "response",
+    "final answer", "finalanswer", "final_answer", "final response", "finish", "answer", "respond",
+    "response",
     "reply", "done", "speak", "最终答案", "最终回答", "回答", "答案", "完成", "结束",
 })  # fmt: skip
 """What stands in place of a name when the input is the final answer."""
@@ -78,7 +81,8 @@ def plain(text: str) -> str:
 
 
 def said_in(text: str, tools: Mapping[str, Any]) -> list[str]:
-    """The tools whose names stand in a sentence as whole words; names in another case only if no other is there."""
+    """The tools whose names stand in a sentence as whole words; names in another case only if no other is
+    there."""
     for flags in (re.NOFLAG, re.IGNORECASE):
         found = [name for name in tools if re.search(_BEFORE + re.escape(name) + _BEHIND, text, flags)]
         if found:

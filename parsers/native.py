@@ -1,6 +1,6 @@
 """Calls in the dialects that models were trained on: an opener, payloads by their own grammar, a closer.
 
-One reader for all of them. Between opener and closer stand names, separators, JSON, calls like those of a function,
+One reader for all of them. Between opener and closer stand names, separators, JSON, calls like functions,
 or tags of parameters, in any of the orders that models use.
 """
 
@@ -47,7 +47,8 @@ class Value(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One call: the `names` that stood before it, and its input as a payload, as parameter tags, or not at all.
+    """One call: the `names` that stood before it, and its input as a payload, as parameter tags, or not at
+    all.
 
     `form` is `json`, `call`, `tags`, `json_list`, or an empty text.
     """
@@ -72,7 +73,8 @@ def region(
 ) -> Scan[tuple[int, Region | None, int]]:
     """Read the call whose opener stands at `pos`; no region, and the same place, if no call follows it.
 
-    The place in the result is behind the last closer, or behind the payload if there is none. The last number is the
+    The place in the result is behind the last closer, or behind the payload if there is none. The last
+    number is the
     place in the whole text up to which it was looked.
     """
     scan = _RegionScan(source, pos, tools, around)
@@ -218,7 +220,8 @@ class _RegionScan:
         return found
 
     def _value_end(self) -> Scan[tuple[int, str]]:
-        """Where the value ends: at a closer with another tag behind it, at the next tag, or with the function."""
+        """Where the value ends: at a closer with another tag behind it, at the next tag, or with the
+        function."""
         while True:
             mark = _VALUE_END.search(self.source.text, self.pos)
             if mark is None:

@@ -24,23 +24,26 @@ _NO_TOOL = re.compile(
 
 
 def says_no_tool(line: str) -> bool:
-    """Whether a thought begins with "Do I need a tool? No", so that the answer may follow without its label."""
+    """Whether a thought begins with "Do I need a tool? No", so that the answer may follow without its
+    label."""
     return len(line) <= HEAD and ("?" in line or "？" in line) and _NO_TOOL.search(line) is not None
 
 
 class Parts:
     """The parts found so far. The last of `blocks` is open.
 
-    `stop_at` is set as soon as it is certain that what follows does not matter. `cut` is the place from which on all
+    `stop_at` is set as soon as it is certain that what follows does not matter. `cut` is the place from
+    which on all
     is dropped, and the kind of repair that says why.
     """
 
-    def __init__(self, tools: Tools, labels: Labels, first: bool) -> None:
+    def __init__(self, tools: Tools, labels: Labels, first: bool, shows: bool = True) -> None:
         self.source = Source()
         self.display = Display()
         self.tools = tools
         self.labels = labels
         self.first = first
+        self.shows = shows
         self.block = Block("prose", 0, 0)
         self.blocks = [self.block]
         self.stop_at: int | None = None
@@ -99,7 +102,8 @@ class Parts:
         shown = text.rstrip()
         if shown and not soft:
             block.visible, self.last_char, self.fresh = True, shown[-1], False
-        self.display.show(text, soft, block.marks)
+        if self.shows:
+            self.display.show(text, soft, block.marks)
         if not self.settled():
             self._opening += text
             self.display.holding = "\n" in self._opening and says_no_tool(self._opening)
@@ -157,7 +161,8 @@ class Parts:
         return self._fits_without_colon(label, rest.strip())
 
     def answer_ends(self, label: Label, head: str, pos: int) -> bool:
-        """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there on."""
+        """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there
+        on."""
         listing = self._listing or self.last_char in (":", "：")
         kind = _LATE.get(label.kind, label.kind)
         if kind == "answer":

@@ -1,6 +1,7 @@
 """Where an input ends by its own grammar: brackets, strings and comments, valid or damaged.
 
-While a payload is open nothing in it is a label or a tag. The scan goes forward only; what it looks at ahead of a
+While a payload is open nothing in it is a label or a tag. The scan goes forward only; what it looks at
+ahead of a
 quote is bounded by `AHEAD`.
 """
 
@@ -21,7 +22,8 @@ DEPTH = 100
 CLOSER = {"{": "}", "[": "]", "(": ")"}
 PLAIN = {"｛": "{", "［": "[", "｝": "}", "］": "]", "，": ",", ";": ",", "；": ",", "：": ":"}
 QUOTES = {
-    '"': '"”', "'": "'’", "`": "`", "“": '”"', "”": '”"', "„": '”“"', "«": "»", "‘": "’'", "「": "」", "『": "』",
+    '"': '"”', "'": "'’", "`": "`", "“": '”"', "”": '”"', "„": '”“"', "«": "»", "‘": "’'",
+    "「": "」", "『": "』",
 }  # fmt: skip
 """Every quote that may open a string, and the quotes that may close it."""
 
@@ -151,7 +153,8 @@ def _close(stack: list[str], char: str) -> None:
 
 
 def _comment(source: Source, pos: int) -> Scan[int]:
-    """Step over a comment, or over one character if none begins here. A line comment needs a space before it."""
+    """Step over a comment, or over one character if none begins here. A line comment needs a space before
+    it."""
     if source.text.startswith("/*", pos):
         return (yield from find(source, pos + 2, "*/"))[0]
     spaced = not pos or source.text[pos - 1].isspace() or source.text[pos - 1] in "{}[],"

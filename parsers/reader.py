@@ -19,13 +19,15 @@ def read(
 ) -> Step:
     """What one reply means. It never raises for anything a model can write.
 
-    `text` may also be None, or a list of content parts whose texts are joined. `finish_reason` is what the server
+    `text` may also be None, or a list of content parts whose texts are joined. `finish_reason` is what the
+    server
     said: `length` if the reply reached the limit of tokens.
 
-    >>> read("Thought: rain?\\\\nAction: weather\\\\nAction Input: Oslo", {"weather": {"properties": {"city": {}}}}).actions
-    (Action(tool='weather', arguments={'city': 'Oslo'}, span=Span(start=15, end=49)),)
+    >>> weather = {"properties": {"city": {"type": "string"}}, "required": ["city"]}
+    >>> read("Action: weather\\nAction Input: Oslo", {"weather": weather}).actions
+    (Action(tool='weather', arguments={'city': 'Oslo'}, span=Span(start=0, end=34)),)
     """
-    reader = Reader(tools, labels=labels)
+    reader = Reader(tools, labels=labels, show=False)
     reader.feed(text_of(text))
     return reader.finish(finish_reason)
 
@@ -50,16 +52,22 @@ def text_of(content: object) -> str:
 class Reader:
     """Reads a reply as it comes in.
 
-    `several` says what is done with more than one call: `all` are read, or only the `first`, and then the reader asks
-    to stop as soon as that one is complete.
+    `several` says what is done with more than one call: `all` are read, or only the `first`, and then the
+    reader asks
+    to stop as soon as that one is complete. Without `show`, `feed` returns no pieces.
     """
 
     def __init__(
-        self, tools: Tools, *, several: Literal["all", "first"] = "all", labels: Labels = ENGLISH_AND_CHINESE
+        self,
+        tools: Tools,
+        *,
+        several: Literal["all", "first"] = "all",
+        labels: Labels = ENGLISH_AND_CHINESE,
+        show: bool = True,
     ) -> None:
         from .scan import Scanner  # here, so that a program which only needs the nouns starts fast
 
-        self._scanner = Scanner(tools, labels, several == "first")
+        self._scanner = Scanner(tools, labels, first=several == "first", shows=show)
         self._scan = self._scanner.run()
         next(self._scan)
 

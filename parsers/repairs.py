@@ -9,7 +9,8 @@ from .step import Repair, Span
 
 
 class Kind(NamedTuple):
-    """What a repair of this kind says. `changed`: the name or the arguments are not as they were written, or text
+    """What a repair of this kind says. `changed`: the name or the arguments are not as they were written,
+    or text
     behind them was dropped; otherwise it is only about layout."""
 
     sentence: str

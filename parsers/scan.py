@@ -1,6 +1,7 @@
 """The scanner: one forward pass over a reply, line by line, that finds its parts and where it may be stopped.
 
-It decides only where parts begin and end; what they mean is worked out in `conclude.py`. It is a generator, so that
+It decides only where parts begin and end; what they mean is worked out in `conclude.py`. It is a generator,
+so that
 a whole text and single characters are read by the same code.
 """
 
@@ -23,6 +24,7 @@ from .tokens import SPECIAL, token_at
 _BLANK = re.compile(r"[^\S\n]*+")
 _BRACKET = re.compile(r"[({\[｛]")
 _LIST = re.compile(r"""[\[［]\s*+(?:[{｛"'“]|[\w.]+\()""")
+_LIST_BEGUN = re.compile(r"[\[［]\s*+[\w.]*+")
 _INLINE_LABEL = re.compile(
     r"(.{1,80}?)[ \t,;]+(?:(?:action|tool)[ _]?input|行动输入|动作输入)\s*[:：]\s*", re.IGNORECASE
 )
@@ -34,8 +36,8 @@ NAME = 200
 class Scanner(TextScan):
     """Reads a reply into blocks."""
 
-    def __init__(self, tools: Tools, labels: Labels, first: bool) -> None:
-        super().__init__(tools, labels, first)
+    def __init__(self, tools: Tools, labels: Labels, first: bool, shows: bool = True) -> None:
+        super().__init__(tools, labels, first, shows)
         self._readers: dict[str, Callable[[int], Scan[int]]] = {
             "action": self._action,
             "input": self._input,
@@ -79,7 +81,8 @@ class Scanner(TextScan):
         return (yield from self.text(pos))
 
     def _content(self, pos: int, label: Label) -> Scan[int]:
-        """Step over what still belongs to a label: marks that close behind its colon, and the label once more."""
+        """Step over what still belongs to a label: marks that close behind its colon, and the label once
+        more."""
         while True:
             head = self.source.text[pos : pos + HEAD].partition("\n")[0]
             marks = len(head) - len(head.lstrip(" *_\t")) if label.marks else 0
@@ -96,7 +99,8 @@ class Scanner(TextScan):
                 pos = yield from self.source.more(pos)
 
     def _action(self, pos: int) -> Scan[int]:
-        """Read the line of an action: its name, perhaps with an input behind it; or an input without a label."""
+        """Read the line of an action: its name, perhaps with an input behind it; or an input without a
+        label."""
         pos, seen = yield from self._visible(pos)
         if not seen:
             return pos
@@ -105,7 +109,11 @@ class Scanner(TextScan):
             pos, done = yield from self._mark(pos)
             if done:
                 return pos
-        elif char in "{｛" or FENCE.match(self.source.text, pos) or _LIST.match(self.source.text, pos):
+        elif char in "[［":
+            pos, is_list = yield from self._is_list(pos)
+            if is_list:
+                return (yield from self._unlabelled_input(pos))
+        elif char in "{｛" or FENCE.match(self.source.text, pos):
             pos, _, head = yield from line_head(self.source, pos)
             if not INLINE_FENCE.match(head):
                 return (yield from self._unlabelled_input(pos))
@@ -114,6 +122,14 @@ class Scanner(TextScan):
         if block.form == "square" and block.payloads[0].cut:
             return (yield from self._square(pos, block.payloads[0].start))
         return (yield from self.rest_of_line(pos, False))
+
+    def _is_list(self, pos: int) -> Scan[tuple[int, bool]]:
+        """Whether a bracket opens a list of objects or of calls, and is not just around a name."""
+        while True:
+            pos, complete, line = yield from self._some_line(pos)
+            if complete or not _LIST_BEGUN.fullmatch(line):
+                return pos, _LIST.match(line) is not None
+            pos = yield from self.source.more(pos)
 
     def _visible(self, pos: int) -> Scan[tuple[int, bool]]:
         """Go to the next visible character of the line, with enough behind it to tell a fence or a list."""
@@ -163,7 +179,8 @@ class Scanner(TextScan):
         return pos, end >= 0 or self.source.ended or len(text) >= pos + NAME, line
 
     def _inline_bracket(self, line: str) -> int:
-        """Where the first bracket stands that has a tool's name, or a word for the answer, right before it."""
+        """Where the first bracket stands that has a tool's name, or a word for the answer, right before
+        it."""
         for bracket in _BRACKET.finditer(line):
             name = line[: bracket.start()].strip()
             if name and (names.known(name, self.tools, ignore) or names.is_answer(name, self.tools)):
@@ -185,7 +202,8 @@ class Scanner(TextScan):
         return len(line)
 
     def _square(self, pos: int, start: int) -> Scan[int]:
-        """A line of `name[input]`; the last bracket of the line closes, and without one the next lines belong to it."""
+        """A line of `name[input]`; the last bracket of the line closes, and without one the next lines
+        belong to it."""
         while (end := self.source.text.find("\n", pos)) < 0 and not self.source.ended:
             pos = yield from self.source.more(pos)
         line = self.source.text[pos : end if end >= 0 else len(self.source.text)]
@@ -194,7 +212,8 @@ class Scanner(TextScan):
         return pos + len(line)
 
     def _unlabelled_input(self, pos: int) -> Scan[int]:
-        """A bracket or a fence under an action: its input without a label, or the whole step where the name is due."""
+        """A bracket or a fence under an action: its input without a label, or the whole step where the name
+        is due."""
         block, here = self.block, self.source.base + pos
         if block.payloads:
             return (yield from self.rest_of_line(pos, False))

@@ -1,6 +1,6 @@
 """Making a value fit its JSON Schema: converted only where the schema asks for another type.
 
-What cannot be made to fit is refused with `Misfit`. Read of a schema: type, enum, const, properties, required,
+What cannot be made to fit is refused with `Misfit`. Read of it: type, enum, const, properties, required,
 additionalProperties, items, anyOf, oneOf, local $ref, and the bounds of numbers, texts and lists.
 """
 
@@ -10,11 +10,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from . import jsonish
 from .faults import Unreadable
-from .step import Schema
+from .step import Schema, Tools
 from .tolerant import Bare
 
 Note: TypeAlias = Callable[[str], None]
@@ -50,6 +50,13 @@ _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "minItems": lambda value, bound: len(value) >= bound,
     "maxItems": lambda value, bound: len(value) <= bound,
 }
+
+
+class Terms(NamedTuple):
+    """What a call must meet: the tools there are. `note` is told each repair."""
+
+    tools: Tools
+    note: Note
 
 
 class Misfit(Exception):
@@ -175,15 +182,15 @@ def _named(
     for name in declared:
         squeezed.setdefault(squeeze(name), []).append(name)
     found: dict[str, Any] = {}
-    for name, value in given.items():
-        same = squeezed.get(squeeze(name), ())
-        if name not in declared and len(same) == 1:
+    for key, value in given.items():
+        same = squeezed.get(squeeze(key), ())
+        name = same[0] if key not in declared and len(same) == 1 else key
+        if name != key:
             note("renamed_argument")
-            name = same[0]
         elif name not in declared and more is False:
             raise Misfit("UNKNOWN_ARG", name, params=tuple(declared))
         if name in found and found[name] != value:
-            raise Misfit("UNKNOWN_ARG", name, params=tuple(declared))
+            raise Misfit("UNKNOWN_ARG", key, params=tuple(declared))
         found[name] = value
     return found.items()
 

@@ -1,12 +1,14 @@
 """The text as it comes in, so that one scanner can read it whole or piece by piece.
 
-A scanner is a generator. It works on `text`, the part that is not read yet, and says `pos = yield from more(pos)`
+A scanner is a generator. It works on `text`, the part that is not read yet, and says `pos = yield from
+more(pos)`
 when that is too short to decide. What stands before `pos` is then put away, so nothing is looked at twice.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
@@ -16,6 +18,7 @@ TRIES = 8
 FLAT = 100
 """With more brackets than this the depth must be looked at."""
 
+_VISIBLE = re.compile(r"\S")
 _SCAN = json.JSONDecoder(strict=False).raw_decode
 T = TypeVar("T")
 Scan: TypeAlias = Generator[None, None, T]
@@ -63,4 +66,21 @@ class Source:
 
     def whole(self) -> str:
         """All the text there was."""
-        return "".join((*self._read, self.text)) if self._read else self.text
+        if self._read:
+            self.text, self.base = "".join((*self._read, self.text)), 0
+            self._read.clear()
+        return self.text
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch without blanks at its ends, without a copy of it.
+
+    >>> trimmed("  ab ", 0, 5)
+    (2, 4)
+    """
+    visible = _VISIBLE.search(text, start, end)
+    if visible is None:
+        return start, start
+    while text[end - 1].isspace():
+        end -= 1
+    return visible.start(), end

@@ -57,7 +57,8 @@ class TextScan(Parts):
         return pos
 
     def find_label(self, pos: int) -> Scan[tuple[int, Label | None, str]]:
-        """The label or the step tag at the start of a line, once that is certain, and the head of the line."""
+        """The label or the step tag at the start of a line, once that is certain, and the head of the
+        line."""
         while True:
             text = self.source.text
             end = text.find("\n", pos, pos + HEAD)
@@ -131,7 +132,8 @@ class TextScan(Parts):
         return pos, False
 
     def payload_start(self, pos: int) -> Scan[tuple[int, int]]:
-        """Where the bracket of a payload stands that begins at `pos`: JSON, or the call of a known tool; else -1."""
+        """Where the bracket of a payload stands that begins at `pos`: JSON, or the call of a known tool;
+        else -1."""
         while True:
             text = self.source.text
             if _JSON.match(text, pos):
@@ -282,7 +284,8 @@ class TextScan(Parts):
         return pos
 
     def relabel(self, pos: int, token: Token) -> None:
-        """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a step."""
+        """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a
+        step."""
         here = self.source.base + pos
         first = next(
             (
@@ -295,6 +298,7 @@ class TextScan(Parts):
         thought = Block("thinking", first.start, first.begin, here, marks=first.marks)
         thought.add(first.begin, here)
         self.forget()
+        self.display.begin("thinking", False)
         self.blocks[:] = [thought]
         self.block = thought
         self.open(Block("prose", here, here + token.length))
@@ -318,7 +322,8 @@ class TextScan(Parts):
         return pos, True
 
     def _fence(self, pos: int) -> Scan[int]:
-        """A fence at the start of a line: around the whole message, around thinking, or a quotation in the text."""
+        """A fence at the start of a line: around the whole message, around thinking, or a quotation in the
+        text."""
         if self.wrapper:
             pos, end, head = yield from line_head(self.source, pos)
             if is_fence_end(head, self.wrapper):

@@ -36,7 +36,8 @@ STEPS: Mapping[str, str] = {
 """Tags that are labels: name → kind."""
 
 CALLS = (
-    "tool_call", "tool_calls", "tool_use", "function_call", "function_calls", "function-call", "tool", "tools",
+    "tool_call", "tool_calls", "tool_use", "function_call", "function_calls", "function-call",
+    "tool", "tools",
     "minimax:tool_call", "seed:tool_call", "antml:function_calls", "toolcall",
 )  # fmt: skip
 """Names of tags around a call of a tool."""
@@ -44,8 +45,10 @@ CALLS = (
 OPENERS = (
     *(f"<{name}>" for name in CALLS), "<function=", "<function name=", "<invoke name=",
     "[tool_calls]", "[tool_call]", "[tool_request]", "<|python_tag|>", "<|python_start|>", "<|tool_call|>",
-    "<|tool_calls|>", "<|tool_call_start|>", "<|tool_calls_begin|>", "<|tool_call_begin|>", "<|tool_calls_section_begin|>",
-    "<|tool_call_section_begin|>", "<|tool_list_start|>", "<|action_start|>", "<|start_action|>", "<|recipient|>",
+    "<|tool_calls|>", "<|tool_call_start|>", "<|tool_calls_begin|>", "<|tool_call_begin|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_section_begin|>", "<|tool_list_start|>", "<|action_start|>", "<|start_action|>",
+    "<|recipient|>",
     "<|channel|>commentary to=", "### tool_call_start ###", ">>>",
 )  # fmt: skip
 """What begins a call in the dialects that models were trained on."""
@@ -53,7 +56,8 @@ OPENERS = (
 CLOSERS = (
     *(f"</{name}>" for name in CALLS), "</function>", "</invoke>", "[/tool_calls]", "[/tool_call]",
     "[end_tool_request]", "<|python_end|>", "<|/tool_call|>", "<|tool_call_end|>", "<|tool_calls_end|>",
-    "<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_list_end|>", "<|action_end|>", "<|end_action|>",
+    "<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_list_end|>",
+    "<|action_end|>", "<|end_action|>",
     "<|call|>", "<|eom_id|>", "### tool_call_end ###",
 )  # fmt: skip
 """What ends one."""
@@ -65,13 +69,16 @@ BETWEEN = (
 """What stands between the parts of one."""
 
 ENDS = (
-    "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|endoftext|>", "</s>", "<eos>", "[/inst]", "<|end|>", "<end_of_turn>",
-    "<|end_of_text|>", "<start_of_turn>", "<|start_header_id|>", "<|end_of_sentence|>", "<|user|>", "<|assistant|>",
+    "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|endoftext|>", "</s>", "<eos>", "[/inst]",
+    "<|end|>", "<end_of_turn>",
+    "<|end_of_text|>", "<start_of_turn>", "<|start_header_id|>", "<|end_of_sentence|>", "<|user|>",
+    "<|assistant|>",
     "<|system|>", "<|return|>", "[inst]", "<|end_of_turn|>", "<|eom|>",
 )  # fmt: skip
 """Tokens that end a turn or begin the next one."""
 
-HEADS = ("<s>", "<bos>", "<|begin_of_text|>", "<|channel|>final<|message|>", "<|start|>assistant", "<|begin_of_sentence|>",
+HEADS = ("<s>", "<bos>", "<|begin_of_text|>", "<|channel|>final<|message|>", "<|start|>assistant",
+         "<|begin_of_sentence|>",
          "<|start_response|>", "<|end_response|>", "<|content_start|>")  # fmt: skip
 """Tokens that say nothing."""
 
@@ -90,7 +97,8 @@ LONGEST = 40
 
 
 class Token(NamedTuple):
-    """A token at some place: its `role` (`think`, `unthink`, `step`, `unstep`, `open`, `close`, `between`, `end`,
+    """A token at some place: its `role` (`think`, `unthink`, `step`, `unstep`, `open`, `close`, `between`,
+    `end`,
     `head`), its text in small letters, and its length."""
 
     role: str
@@ -137,8 +145,8 @@ def without_closers(text: str) -> str:
     >>> without_closers("Oslo</tool_call>")
     'Oslo'
     """
-    tail = max(0, len(text) - 4 * LONGEST)
-    return text[:tail] + _TRAILING.sub("", text[tail:])
+    closers = _TRAILING.search(text, max(0, len(text) - 4 * LONGEST))
+    return text[: closers.start()] if closers else text
 
 
 def token_at(text: str, pos: int) -> Token | None:

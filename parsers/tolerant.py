@@ -6,6 +6,7 @@ arguments of a call. It never evaluates anything.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Set
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ _ASSIGN = re.compile(r"([^\W\d]\w*+)\s*+=(?!=)")
 _BARE_STOP = re.compile(r"[,，\n{}\[\]()｛｝［］]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "/": "/"}
+_JSON_BODY = re.compile(r"(?:[^\\]++|\\(?:[\\/bfnrt]|u[0-9a-fA-F]{4}))*+")
 _KNOWN_ESCAPES = "\"\\/bfnrt\n'`_*"
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -49,7 +51,8 @@ class Mend(NamedTuple):
 
 
 class Tolerant:
-    """Reads one value after the other from `text`, which is whole. Each reading method raises `Unreadable`."""
+    """Reads one value after the other from `text`, which is whole. Each reading method raises
+    `Unreadable`."""
 
     def __init__(self, text: str, keys: Set[str] = frozenset(), pos: int = 0) -> None:
         self.text = text
@@ -234,6 +237,8 @@ class Tolerant:
         """
         if "\\" not in body:
             return body
+        if '"' not in body and _JSON_BODY.fullmatch(body):
+            return str(json.loads(f'"{body}"', strict=False))
         if any(len(e[1]) == 1 and e[1] not in _KNOWN_ESCAPES for e in _ESCAPE.finditer(body)):
             self._mend("raw_backslashes")
             return re.sub(r"\\([\\\"])", r"\1", body)

@@ -1,4 +1,5 @@
-"""Inputs that are not JSON: lines of key and value, tags, flags, arguments like those of a function, and plain text."""
+"""Inputs that are not JSON: lines of key and value, tags, flags, arguments like those of a function, and
+plain text."""
 
 from __future__ import annotations
 
@@ -12,17 +13,20 @@ from .step import Schema
 from .tolerant import Bare, Tolerant
 
 NO_INPUT = frozenset({
-    "", "none", "null", "nil", "n/a", "na", "{}", "()", "[]", "no input", "no arguments", "no parameters", "empty", "-", "无", "無",
+    "", "none", "null", "nil", "n/a", "na", "{}", "()", "[]", "no input", "no arguments",
+    "no parameters", "empty", "-", "无", "無",
 })  # fmt: skip
 """What an input says that is none."""
 
 _LINE = re.compile(
-    r"""\s*(?:[-*•+]\s+|\d+[.)]\s+)?[*_`"']{0,3}(?P<key>[^\W\d][\w \-]*?)[*_`"']{0,3}\s*[:：=][*_]{0,2}(?=\s|$|["'`\[{(\w])\s*(?P<value>.*)"""
+    r"""\s*(?:[-*•+]\s+|\d+[.)]\s+)?[*_`"']{0,3}(?P<key>[^\W\d][\w \-]{0,60}?)[*_`"']{0,3}"""
+    r"""[^\S\n]*+[:：=][*_]{0,2}(?=\s|$|["'`\[{(\w])\s*(?P<value>.*)"""
 )
 _ITEM = re.compile(r"\s+[-*•]\s+(.*)|[-*•]\s+(.*)")
 _TAG = re.compile(r"\s*<(?P<name>[^\W\d][\w\-]*)>")
 _FLAG = re.compile(
-    r"""--?(?P<name>[^\W\d][\w\-]*)(?:[ =](?P<value>"[^"]*"|'[^']*'|(?!--?[^\W\d])\S+(?:\s+(?!--?[^\W\d])\S+)*))?\s*"""
+    r"""--?(?P<name>[^\W\d][\w\-]*)"""
+    r"""(?:[ =](?P<value>"[^"]*"|'[^']*'|(?!--?[^\W\d])\S+(?:\s+(?!--?[^\W\d])\S+)*))?\s*"""
 )
 _ASSIGNED = re.compile(r"([^\W\d]\w*)\s*=(?!=)")
 _CDATA = re.compile(r"<!\[CDATA\[(.*)\]\]>", re.DOTALL)
@@ -48,6 +52,11 @@ def named_values(text: str, tool: str, schema: Schema, note: Note) -> dict[str, 
 
 
 """..."""
+
+
+def says_none(text: str) -> bool:
+    """Whether an input says that there is none."""
+    return len(text) < 20 and text.lower() in NO_INPUT
 
 
 def flags(text: str, tool: str, declared: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -151,7 +160,8 @@ def _lines(text: str, tool: str, declared: Mapping[str, Any]) -> dict[str, Any] 
 
 
 def _entries(text: str, declared: Mapping[str, Any]) -> list[str]:
-    """The lines of a text; a single line is parted at commas that have another parameter's name behind them."""
+    """The lines of a text; a single line is parted at commas that have another parameter's name behind
+    them."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if len(lines) > 1:
         return lines
