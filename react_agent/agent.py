@@ -111,7 +111,7 @@ def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:
     if isinstance(turns[-1].step, FinalAnswer):
         return Outcome("answered", turns[-1].step.answer)
     if repeats(turns) >= STOPPED_AT:
-        return Outcome("loop", detail=f"the same call gave the same result {STOPPED_AT} times")
+        return Outcome("loop", detail=f"{_repeated(turns[-1].step)} {STOPPED_AT} times")
     if len(turns) > max_steps:
         return Outcome("steps", detail=f"no answer within {max_steps} steps and one last request")
     return None
@@ -121,6 +121,12 @@ def repeats(turns: Sequence[Turn]) -> int:
     """How often the last turn's call gave the same result, counting itself. Thoughts do not count."""
     last = _mark(turns[-1])
     return sum(_mark(turn) == last for turn in turns)
+
+
+def _repeated(step: Step) -> str:
+    if isinstance(step, Malformed):
+        return f"the model made the same mistake ({step.code})"
+    return "the same call gave the same result"
 
 
 def _mark(turn: Turn) -> tuple[object, ...]:

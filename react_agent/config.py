@@ -327,10 +327,10 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     "top_p": ("a number above 0 and up to 1", _number(0, 1, above=True)),
     "server_stop": ("true or false", _bool),
     "max_steps": ("a whole number from 1", _whole(1)),
-    "deadline": ("seconds, more than 0", _number(0, DAY, above=True)),
-    "tools": ("a list of names", _names),
-    "tool_files": ("a list of files", _names),
-    "tool_timeout": ("seconds, more than 0", _number(0, DAY, above=True)),
+    "deadline": ("seconds, more than 0 and at most a day (86400)", _number(0, DAY, above=True)),
+    "tools": ("a list of names, none of them empty", _names),
+    "tool_files": ("a list of files, none of them empty", _names),
+    "tool_timeout": ("seconds, more than 0 and at most a day (86400)", _number(0, DAY, above=True)),
     "save": ("a folder, a file, true or false", _place),
 }
 """Setting → its type in words, and the check for it."""

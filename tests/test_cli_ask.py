@@ -213,6 +213,12 @@ def test_the_same_call_again_and_again_stops_a_run(home: Home) -> None:
     assert document["answer"] is None
 
 
+def test_the_same_mistake_again_and_again_is_said_as_such(home: Home) -> None:
+    done = home.react("ask", "-m", home.script(*[" x\nAction: calculator"] * 8), "x")
+    assert done.exit_code == 4
+    assert_one_line(done.stderr, "Stopped: the model made the same mistake (", ") 4 times", "Fix: ")
+
+
 def test_the_deadline_stops_a_run(home: Home) -> None:
     file = home.tool("nap", "time.sleep(0.3)", 'return "rested"')
     script = home.script(" x\nAction: nap\nAction Input: {}", ANSWER)

@@ -99,6 +99,8 @@ def test_without_a_repository_only_the_folder_itself_counts(home: Path) -> None:
         ("temperature: .nan", ["temperature", "a number from 0 to 5"]),
         ("temperature:", ["temperature", "not empty"]),
         ("deadline: .inf", ["deadline", "seconds"]),
+        ("deadline: 100000", ["deadline", "at most a day (86400)", "the number '100000'"]),
+        ('tools: [""]', ["tools", "none of them empty", "a list"]),
         ("tools: calculator", ["tools", "a list of names", "the text 'calculator'"]),
         ("tools: [1]", ["tools", "a list of names", "not a list"]),
         ("model: {a: b}", ["model", "text", "a mapping"]),
