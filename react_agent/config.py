@@ -123,11 +123,18 @@ def _is_of_project(named: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    """The settings that variables hold which other programs know as well, and REACT_MODEL."""
+    """The settings that variables hold which other programs know as well, and REACT_MODEL.
+
+    Raises `ConfigError`.
+    """
     names = {"REACT_MODEL": "model", "OPENAI_BASE_URL": "base_url", "OPENAI_API_KEY": "api_key"}
-    return {
+    found = {
         key: environment[name].strip() for name, key in names.items() if environment.get(name, "").strip()
     }
+    key = found.get("api_key", "")
+    if not (key.isascii() and key.isprintable()):
+        raise wrong("OPENAI_API_KEY holds a character that no key has.", "Copy the key again, in one line.")
+    return found
 
 
 def user_file() -> Path | None:

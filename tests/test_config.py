@@ -59,6 +59,15 @@ def test_each_source_replaces_the_one_before_key_by_key(home: Path) -> None:
     assert read_settings(folder=home, environment=EMPTY).model == "openai:user"
 
 
+@pytest.mark.parametrize(
+    "key", ["sk-abc\r\nX-Evil: 1", "schlüssel-lang", "sk-\udcff\udcfe", "sk\x00abcdefgh"]
+)
+def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated(tmp_path: Path, key: str) -> None:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY holds a character") as caught:
+        read_settings(folder=tmp_path, environment={"OPENAI_API_KEY": key})
+    assert key not in "".join([str(caught.value), *caught.value.__notes__])
+
+
 def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
     environment = {"REACT_MODEL": "", "OPENAI_API_KEY": "  ", "OPENAI_BASE_URL": ""}
     assert read_settings(folder=tmp_path, environment=environment) == Settings()

@@ -70,6 +70,10 @@ def test_a_server_is_opened_and_answers() -> None:
         ("script:", "A name is missing"),
         ("local:absent", "react models pull absent"),
         ("llamacpp:ftp://x", "ftp:// is no scheme"),
+        ("llamacpp:http://[::1", r"'http://\[::1' is no address"),
+        ("llamacpp:http://", "'http://' is no address"),
+        ("llamacpp:http://127.0.0.1:99999", "127.0.0.1:99999' is no address"),
+        ("llamacpp:http://me:pw@127.0.0.1:x", "^'127.0.0.1:x' is no address"),
         ("script:/no/such/file", "cannot be read"),
     ],
 )

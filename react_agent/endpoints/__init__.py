@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from react_agent.errors import ConfigError
 from react_agent.types import Endpoint, Sampling
@@ -113,4 +114,15 @@ def _url(url: str) -> str:
         raise ConfigError(
             f"{url.split('://')[0]}:// is no scheme for a model server: use http:// or https://."
         )
+    if not _has_host(url):
+        address = url.rpartition("@")[2]  # without a password
+        raise ConfigError(f"{address!r} is no address of a server. Give one like http://127.0.0.1:8080.")
     return url
+
+
+def _has_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
