@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("-u", "--usage", is_flag=True, help="Show the tokens.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing but the answer and errors.")
 @verbose_option("Show repairs, tokens, long results, and where an error comes from.")
-def command(  # noqa: PLR0917
+def command(
     question: str | None,
     attach: Sequence[str],
     save: str | None,
