@@ -31,7 +31,8 @@ def from_text(text: str, tool: str, terms: Terms, cut: str = "") -> list[dict[st
 
     `cut` says what was open where the text ended: `string`, `brackets` or nothing.
 
-    >>> from_text("Oslo", "weather", {"weather": {"properties": {"city": {"type": "string"}}}}, print)
+    >>> weather = {"properties": {"city": {"type": "string"}}}
+    >>> from_text("Oslo", "weather", Terms({"weather": weather}, print))
     text_input
     [{'city': 'Oslo'}]
     """

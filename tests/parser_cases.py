@@ -80,6 +80,14 @@ def fed(pieces: Any, case: Case, several: Any = "all") -> tuple[Step, list[Piece
     return reader.finish(case.finish_reason), shown, reader.stop_at
 
 
+def fed_text(
+    text: str, tools: Mapping[str, Any], several: Any = "all"
+) -> tuple[Step, list[Piece], int | None]:
+    """Read a reply one character at a time."""
+    case = Case("", text, (), tools, "stop", {}, None, False)
+    return fed(text, case, several)
+
+
 def same(a: Any, b: Any) -> bool:
     """Deep equality: numbers by value, but a boolean is never a number."""
     if isinstance(a, bool) or isinstance(b, bool):
