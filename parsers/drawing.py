@@ -102,7 +102,7 @@ class Drawing:
             self._input(block)
         elif block.region is not None:
             self._native(block)
-        elif block.kind == "object":
+        else:
             for part in block.payloads:
                 self._step_object(part.start, part.end)
 
@@ -171,8 +171,7 @@ class Drawing:
         for item in block.region.items:
             for name in item.names:
                 found = self.text.find(name, place, item.payload.start)
-                if found >= 0:
-                    self._paint("call", found, found + len(name))
+                self._paint("call", found, found + len(name))
             if item.values:
                 for value in item.values:
                     self._paint("input", value.start, value.end)

@@ -124,8 +124,7 @@ def explain(
         scanner.source.push(text)
         next(scan)
     scanner.source.ended = True
-    for _ in scan:
-        pass
+    list(scan)
     step = conclude(scanner, finish_reason)
     name, spans = _rule(scanner, step), Drawing(scanner, step).spans()
     return Explanation(step, spans, Rule(name, RULES[name]), _changed(scanner, step, spans))
