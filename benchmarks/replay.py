@@ -30,7 +30,7 @@ REPLIES = (
 )
 
 
-@tool
+@tool(effect="pure")
 def double(number: int) -> int:
     """Twice a whole number."""
     return 2 * number

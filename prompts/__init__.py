@@ -15,7 +15,7 @@ SLOTS: Mapping[str, frozenset[str]] = {
     "opening": frozenset({"tools", "names"}),
     "opening_without_tools": frozenset(),
     "tool": frozenset({"name", "parameters", "description"}),
-    "call_question": frozenset({"name", "arguments"}),
+    "call_question": frozenset({"request"}),
     "call_reply": frozenset({"name", "arguments"}),
     "question": frozenset({"question"}),
     "observation": frozenset({"observation"}),

@@ -14,6 +14,9 @@ from react_agent.parsers.step import Malformed
 from react_agent.types import Observation, Part, Role, Source, ToolSpec, Turn
 
 
+MOST_MADE_EXAMPLES = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A loaded template: what is sent to the model, where it should stop, and every complaint to it."""
@@ -97,19 +100,27 @@ class Prompt:
         )
 
     def _examples(self, specs: Sequence[ToolSpec]) -> Iterator[Part]:
+        """Worked questions, the last for tools that none is written for: a small model does what it saw last."""
         here = {spec.name for spec in specs}
         shown = [example for example in self.texts.examples if example.needs <= here]
-        if specs and not any(example.needs for example in shown):
-            slots = {
-                "name": specs[0].name,
-                "arguments": json.dumps(_sample(specs[0].parameters), ensure_ascii=False),
-            }
-            texts = self.texts.texts
-            question, reply = (Template(texts[n]).substitute(slots) for n in ("call_question", "call_reply"))
-            shown.insert(0, prompts.Example(frozenset(), question, reply))
+        known = {name for example in shown for name in example.needs}
+        shown += [self._call_of(spec) for spec in specs if spec.name not in known][:MOST_MADE_EXAMPLES]
         for example in shown:
             yield from self._parts("user", "question", question=(example.question, "template"))
             yield Part("assistant", f"{self.texts.cue} {example.reply}")
+
+    def _call_of(self, spec: ToolSpec) -> prompts.Example:
+        """An example made from a tool's own words; its result is named, since none can be known."""
+        arguments = _sample(spec.parameters)
+        values = ", ".join(_shown(value) for value in arguments.values())
+        purpose = spec.description.partition(".")[0]
+        slots = {
+            "name": spec.name,
+            "request": f"{purpose}: {values}" if values else purpose,
+            "arguments": json.dumps(arguments, ensure_ascii=False),
+        }
+        question, reply = (Template(self.texts.texts[name]) for name in ("call_question", "call_reply"))
+        return prompts.Example(frozenset(), question.substitute(slots), reply.substitute(slots))
 
     def _observed(self, observation: Observation, number: int, turn: Turn) -> Iterator[Part]:
         results = sum(o.kind in ("tool", "error") for o in turn.observations)
@@ -164,14 +175,23 @@ def _type_name(schema: Mapping[str, Any]) -> str:
 
 
 def _sample(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of the right shape, to show how a call of this tool is written."""
+    """Arguments of the right shape, to show how a call of this tool is written.
+
+    >>> _sample({"properties": {"article": {"type": "string"}}, "required": ["article"]})
+    {'article': 'some article'}
+    """
     required = parameters.get("required", ())
-    return {n: _sample_value(s) for n, s in parameters.get("properties", {}).items() if n in required}
+    properties = parameters.get("properties", {})
+    return {name: _sample_value(name, schema) for name, schema in properties.items() if name in required}
 
 
-def _sample_value(schema: Mapping[str, Any]) -> Any:
+def _sample_value(name: str, schema: Mapping[str, Any]) -> Any:
     for given in ("examples", "enum"):
         if schema.get(given):
             return schema[given][0]
     samples = {"integer": 3, "number": 2.5, "boolean": True, "array": [], "object": {}}
-    return samples.get(schema.get("type", ""), "text")
+    return samples.get(str(schema.get("type")), f"some {name.replace('_', ' ')}")
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

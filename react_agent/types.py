@@ -26,7 +26,7 @@ class ToolSpec:
     name: str
     description: str
     parameters: Mapping[str, Any]
-    effect: Effect = "pure"
+    effect: Effect = "reads"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,12 @@ class Home:
 
     def tool(self, name: str, *body: str) -> str:
         """A Python file with one tool of this name and without parameters, as the value of `--tools`."""
-        lines = ["import time", "from react_agent.tools import tool", "@tool", f"def {name}() -> str:"]
+        lines = [
+            "import time",
+            "from react_agent.tools import tool",
+            '@tool(effect="pure")',
+            f"def {name}() -> str:",
+        ]
         lines += [f"    {line}" for line in (f'"Do {name}."', *body)]
         return str(self.write(f"{name}_tools.py", "\n".join(lines) + "\n"))
 

@@ -66,7 +66,11 @@ def test_examples_name_only_tools_that_are_there() -> None:
 
 def test_a_tool_without_an_example_of_its_own_gets_one_from_its_parameters() -> None:
     opening = text_of(PROMPT.opening([AREA]))
-    assert 'Action: area\nAction Input: {"width": 2.5, "unit": "m"}' in opening
+    assert "Question: Area of a rectangle: 2.5, m" in opening
+    assert (
+        'Action: area\nAction Input: {"width": 2.5, "unit": "m"}\nObservation: the result of area\n'
+        in opening
+    )
     assert (
         '- area(width: number; unit: "m" or "ft"; marks: list of string, optional; '
         "note: string or null, optional): Area of a rectangle." in opening

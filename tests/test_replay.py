@@ -23,7 +23,7 @@ from react_agent.types import Transcript, Turn
 CALLS: list[str] = []
 
 
-@tool
+@tool(effect="pure")
 def double(number: int) -> int:
     """Twice a whole number."""
     CALLS.append("double")
@@ -228,7 +228,7 @@ def test_another_complaint_is_shown(run: Saved) -> None:
 
 
 def test_a_tool_that_drifted_is_shown_with_both_results(run: Saved) -> None:
-    @tool(name="double")
+    @tool(name="double", effect="pure")
     def treble(number: int) -> int:
         """Thrice."""
         return 3 * number
@@ -357,7 +357,7 @@ def test_s90_every_way_out_is_shut_in_every_thread(server: int, reach: Callable[
 
 
 def test_p20_a_tool_that_only_claims_to_be_pure_is_found_out(run: Saved, server: int) -> None:
-    @tool(name="double")
+    @tool(name="double", effect="pure")
     def asks(number: int) -> int:
         """Twice, from far away."""
         try:

@@ -77,7 +77,7 @@ def test_a_function_becomes_a_spec() -> None:
 
     assert weather.spec.name == "weather"
     assert weather.spec.description == "Forecast for a city."
-    assert weather.spec.effect == "pure"
+    assert weather.spec.effect == "reads"
     assert weather.spec.parameters == {
         "type": "object",
         "properties": {

@@ -25,7 +25,7 @@ MAX_LONG_CHOICES = 4
 """How many comb() and perm() of such a size one expression may have: each takes 10 milliseconds."""
 
 
-@tool(not_for="units, dates or words")
+@tool(effect="pure", not_for="units, dates or words")
 def calculator(expression: str) -> str:
     """Calculate one arithmetic expression exactly: + - * / ^ % and functions such as sqrt, log, sin and mean.
     round() goes half away from zero.

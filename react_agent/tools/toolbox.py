@@ -53,7 +53,7 @@ class Tool:
 def tool(function: Function, /) -> Tool: ...
 @overload
 def tool(
-    *, name: str | None = None, effect: Effect = "pure", not_for: str = "", timeout: float | None = None
+    *, name: str | None = None, effect: Effect = "reads", not_for: str = "", timeout: float | None = None
 ) -> Callable[[Function], Tool]: ...
 
 
@@ -62,7 +62,7 @@ def tool(
     /,
     *,
     name: str | None = None,
-    effect: Effect = "pure",
+    effect: Effect = "reads",
     not_for: str = "",
     timeout: float | None = None,
 ) -> Tool | Callable[[Function], Tool]:
@@ -70,6 +70,7 @@ def tool(
 
     The first paragraph of the docstring tells the model what the tool is for, type hints become a JSON
     Schema, and `Args:` or `:param x:` describe the parameters. `not_for`: when not to use it, in a few words.
+    Only a tool with `effect="pure"` is run again by a replay; without a word a tool is taken to read the world.
     Raises `ConfigError` naming the function and the parameter that cannot be described.
     """
 
