@@ -65,6 +65,7 @@ class Texts:
 
     name: str
     cue: str
+    cue_after_error: str
     stop: tuple[str, ...]
     texts: Mapping[str, str]
     complaints: Mapping[str, str]
@@ -95,7 +96,7 @@ def check(name: str, data: Any) -> Texts:
         raise TemplateError(f"template {name}: expected a mapping of texts")
     texts, complaints = data.get("texts") or {}, data.get("complaints") or {}
     faults = [*_faults("texts", texts, SLOTS), *_faults("complaints", complaints, COMPLAINTS)]
-    known = {"cue", "stop", "texts", "complaints", "problems", "examples"}
+    known = {"cue", "cue_after_error", "stop", "texts", "complaints", "problems", "examples"}
     faults += [f"unknown key {key!r}" for key in data if key not in known]
     faults += [f"missing key {key!r}" for key in sorted(known - set(data))]
     if faults:
@@ -103,6 +104,7 @@ def check(name: str, data: Any) -> Texts:
     return Texts(
         name=name,
         cue=data["cue"],
+        cue_after_error=data["cue_after_error"],
         stop=tuple(data["stop"]),
         texts={key: text.rstrip("\n") for key, text in texts.items()},
         complaints={code: text.rstrip("\n") for code, text in complaints.items()},

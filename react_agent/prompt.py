@@ -63,7 +63,9 @@ class Prompt:
         parts = [Part("assistant", said, "model")] if said else []
         for line in lines:
             parts += [Part("assistant", "\n"), *line]
-        return (*parts, Part("assistant", "\n" + self.texts.cue))
+        failed = any(o.kind in ("error", "complaint") for o in turn.observations)
+        cue = self.texts.cue_after_error if failed else self.texts.cue
+        return (*parts, Part("assistant", "\n" + cue))
 
     def complaint(self, step: Malformed) -> str:
         """The sentence that tells the model what it did wrong and what to write."""

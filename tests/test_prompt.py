@@ -101,7 +101,17 @@ def test_s40_question_and_observations_are_never_expanded(hostile: str) -> None:
 def test_several_observations_are_numbered_and_named() -> None:
     seen = (Observation("4", tool="add"), Observation("no", "error", "area"), Observation("Stop.", "note"))
     text = text_of(PROMPT.render_turn(Turn(Completion("x"), Act("x", "", (CALL, CALL)), seen)))
-    assert text == "x\nObservation 1 (add): 4\nObservation 2 (area): Error: no\nNote: Stop.\nThought:"
+    assert text.startswith(
+        "x\nObservation 1 (add): 4\nObservation 2 (area): Error: no\nNote: Stop.\nThought:"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "goes_on"), [("tool", "Thought:"), ("error", "Thought: That did not work, so")]
+)
+def test_after_an_error_the_model_goes_on_from_another_cue(kind: Any, goes_on: str) -> None:
+    turn = Turn(Completion("x"), Act("x", "", (CALL,)), (Observation("4", kind),))
+    assert PROMPT.render_turn(turn)[-1] == Part("assistant", "\n" + goes_on)
 
 
 def test_only_what_was_accepted_goes_into_the_next_prompt() -> None:
@@ -170,7 +180,7 @@ def template() -> Any:
         (lambda t: t["texts"].update(extra="x"), "unknown text 'extra'"),
         (lambda t: t["texts"].update(note=5), r"texts\.note: expected text"),
         (lambda t: t["complaints"].pop("TRUNCATED"), "complaints: missing text 'TRUNCATED'"),
-        (lambda t: t.pop("cue"), "missing key 'cue'"),
+        (lambda t: t.pop("cue_after_error"), "missing key 'cue_after_error'"),
         (lambda t: t.update(colour="red"), "unknown key 'colour'"),
         (lambda t: t["examples"].append({"needs": []}), "an example has `needs`, `question` and `reply`"),
     ],
