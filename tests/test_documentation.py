@@ -14,6 +14,8 @@ from react_agent.cli import SUMMARIES
 from react_agent.config import KINDS, Settings
 from react_agent.endpoints import KINDS as ENDPOINTS
 from react_agent.endpoints.formats import FORMATS
+from react_agent.prompt import Prompt
+from react_agent.transcript import read
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,6 +47,18 @@ def test_the_readme_names_every_kind_of_endpoint_and_every_chat_format() -> None
     assert set(re.findall(r"`-m (\w+):", README)) == set(ENDPOINTS)
     formats = README[README.index("`--format chatml`") :].split("\n\n")[0]
     assert set(re.findall(r"`(?:--format )?([\w-]+)`", formats)) == set(FORMATS)
+
+
+def test_the_run_in_the_readme_is_the_one_that_was_saved() -> None:
+    shown = re.search(r"<!-- run -->\n```\n(.+?)```", README, re.DOTALL)
+    assert shown is not None
+    run = read(ROOT / "transcripts" / "percentage.yaml").transcript
+    prompt = Prompt.load(run.dialect)
+    written = "".join(part.text for part in prompt.render(run.question, run.specs, run.turns))
+    start = written.rindex("Question:")
+    assert written[start:].removesuffix(f"\n{prompt.texts.cue}").replace("?Thought", "?\nThought") == shown[
+        1
+    ].rstrip("\n")
 
 
 def test_the_example_for_python_runs_as_it_stands() -> None:
