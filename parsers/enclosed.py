@@ -16,6 +16,7 @@ INLINE_FENCE = re.compile(r"\s*(`{3,}).*\S.*\1")
 _HEADER = re.compile(r"[^\S\n]*(`{3,}|~{3,})[^\S\n]*((?:[\w+#.\-]+(?=\s*(?:\Z|\n|[{\[｛])))?)[^\S\n]*\n?")
 _MORE_HEADERS = re.compile(r"(?:\s*+(?:`{3,}|~{3,})[^\S\n]*[\w+#.\-]*[^\S\n]*\n)*+\s*+")
 _JSON_START = re.compile(r"""[{｛]|[\[［]\s*(?:[{｛\["'“\]\d-]|[\w.]+\()""")
+_JSON_BEGUN = re.compile(r"[\[［]\s*+[\w.]*+")
 _BODY = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _BLANK = re.compile(r"[^\S\n]*+")
 
@@ -41,7 +42,9 @@ def fenced(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tu
         headers = _MORE_HEADERS.match(source.text, pos)
         assert headers is not None
         start = headers.end()
-        if source.ended or len(source.text) - start > HEAD or "\n" in source.text[start : start + HEAD]:
+        undecided = _JSON_BEGUN.fullmatch(source.text, start)
+        ahead = source.text[start : start + HEAD]
+        if source.ended or len(ahead) == HEAD or ("\n" in ahead and not undecided):
             break
         if start < len(source.text) and source.text[start] not in "`~[［":
             break

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .faults import Unreadable
+from .names import is_no_action
 from .schema import squeeze
 
 NAME_KEYS = (
@@ -113,7 +114,7 @@ def _call(name: str, value: Mapping[str, Any]) -> Called:
 
 def _wanted(value: Mapping[str, Any], keys: list[str]) -> bool:
     """Whether one of the keys names an action that is wanted."""
-    return any(squeeze(key) in _NAMES and value[key] for key in keys)
+    return any(squeeze(key) in _NAMES and not is_no_action(str(value[key] or "none")) for key in keys)
 
 
 def _first(value: Mapping[str, Any], keys: frozenset[str]) -> Any:

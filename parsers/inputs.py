@@ -199,7 +199,7 @@ def _from_quoted(text: str, tool: str, terms: Terms) -> list[dict[str, Any]]:
         except Fault:
             if text.startswith('"{\\"'):
                 raise
-    if not body.strip() and not terms.tools[tool].get("properties"):
+    if written.says_none(body.strip()) and not terms.tools[tool].get("properties"):
         terms.note("empty_input")
         return [{}]
     terms.note("quoted_input")

@@ -89,8 +89,11 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=Bare, object_pairs_hook
 
 
 def _repaired(text: str) -> Any:
-    """What json-repair makes of a short text, unless a letter or a digit was lost on the way."""
-    if len(text) > REPAIR_LIMIT or len(re.findall(r"[{\[]", text)) > REPAIR_BRACKETS:
+    """What json-repair makes of a short text that has its last bracket, unless something was lost or made up.
+
+    No letter and no digit may be missing, no value may be empty, and no quote may have become text.
+    """
+    if len(text) > REPAIR_LIMIT or len(re.findall(r"[{\[]", text)) > REPAIR_BRACKETS or text[-1:] not in "}]":
         return None
     import json_repair
 
@@ -100,8 +103,6 @@ def _repaired(text: str) -> Any:
         return None
     written = json.dumps(value, ensure_ascii=False)
     gaps = written.count('""') > text.count('""') + text.count("''")
-    return value if isinstance(value, dict) and not gaps and _letters(written) == _letters(text) else None
-
-
-def _letters(text: str) -> list[str]:
-    return re.findall(r"\w", text)
+    quotes = ('\\"' in written) or (isinstance(value, dict) and any("'" in key for key in value))
+    kept = re.findall(r"\w", written) == re.findall(r"\w", text)
+    return value if isinstance(value, dict) and kept and not gaps and not quotes else None

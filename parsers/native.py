@@ -35,6 +35,9 @@ _BEHIND_VALUE = re.compile(
 _MARK = 32
 """No mark in or behind a value is longer."""
 
+BARE = ">>>"
+"""An opener that is also found in other text: it counts only before the name of a tool."""
+
 TAG_OPENERS = ("<function=", "<function name=", "<invoke name=")
 
 
@@ -79,7 +82,7 @@ def region(
     """
     scan = _RegionScan(source, pos, tools, around)
     yield from scan.run()
-    if not scan.items:
+    if not scan.items or (scan.bare and not any(name in tools for name in scan.items[0].names)):
         return scan.start - source.base, None, source.base + scan.pos
     found = Region(scan.start, scan.end, tuple(scan.items), scan.closed)
     return scan.end - source.base, found, source.base + scan.pos
@@ -101,6 +104,7 @@ class _RegionScan:
         self.parted = True
         self.closed = False
         self.sure = False
+        self.bare = source.text.startswith(BARE, pos)
 
     def run(self) -> Scan[None]:
         going = True

@@ -74,6 +74,7 @@ class Context(NamedTuple):
     """What a string needs to know of what is around it to find its end."""
 
     stack: list[str]
+    opened: str
     is_key: bool
     word_keys: bool
     around: Surroundings
@@ -111,7 +112,7 @@ def bracketed(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int,
             if not stack:
                 return pos, Payload(start, source.base + pos, "", deep)
         elif (char in QUOTES or char == "\\") and last in EXPECTING:
-            context = Context(stack, stack[-1] == "}" and last in "{,", word_keys, around)
+            context = Context(stack, char, stack[-1] == "}" and last in "{,", word_keys, around)
             pos, closed = yield from _string(source, pos, context)
             last = '"'
             if not closed:
@@ -216,6 +217,8 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
     char = PLAIN.get(text[after], text[after])
     if char in "}])":
         alone = len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
+        if char in context.stack and alone and text[pos - 1] != context.opened == '"':
+            return _no_more_quotes(text, after, limit, ended)
         return char in context.stack and alone
     if char == ":" or (context.is_key and (char in QUOTES or char == "=")):
         return context.is_key
@@ -261,18 +264,41 @@ def _item_follows(text: str, pos: int, limit: int, ended: bool, context: Context
 def _key_at(text: str, pos: int, limit: int, ended: bool, context: Context) -> bool | None:
     """Whether a key and its colon stand at `pos`: any key in quotes, or a bare one that is a parameter."""
     end = min(len(text), limit)
+    pos += text[pos] == "\\"
+    if pos >= end:
+        return False if ended else None
     if text[pos] in QUOTES:
-        body = BODY[QUOTES[text[pos]]].match(text, pos + 1, limit)
-        assert body is not None
-        after = _behind_gap(text, body.end() + 1, limit, ended) if body.end() < end else None
-        found = after is not None and after < end and text[after] in ":："
-        return None if after is None and not ended else found
+        return _quoted_key_at(text, pos, limit, ended)
     word = _WORD.match(text, pos, limit)
     if word is None:
-        return text[pos] == "\\" and _key_at(text, pos + 1, limit, ended, context) if pos + 1 < end else False
+        return False
     if word.end() < end:
         name, sign = word[0].rstrip(), text[word.end()]
         if context.stack[-1] == ")":
             return sign == "=" and name.isidentifier()
         return sign in ":：=" and (name in context.around.keys or context.word_keys)
     return False if ended else None
+
+
+def _quoted_key_at(text: str, pos: int, limit: int, ended: bool) -> bool | None:
+    """Whether a key in quotes and its colon stand at `pos`."""
+    end, opened = min(len(text), limit), text[pos]
+    while True:
+        body = BODY[QUOTES[opened]].match(text, pos + 1, limit)
+        assert body is not None
+        pos = body.end()
+        if pos >= end or text[pos] == "\\":
+            return False if ended else None
+        after = _behind_gap(text, pos + 1, limit, ended)
+        if after is None:
+            return None
+        if (after < end and text[after] in ":：") or text[pos] == opened:
+            return after < end and text[after] in ":："
+
+
+def _no_more_quotes(text: str, pos: int, limit: int, ended: bool) -> bool | None:
+    """Whether the line has no plain quote left, so that a typographic one must have closed its string."""
+    line = text.find("\n", pos, limit)
+    if text.find('"', pos, line if line >= 0 else limit) >= 0:
+        return False
+    return True if line >= 0 or ended else None

@@ -58,6 +58,8 @@ class Scanner(TextScan):
                 pos = yield from self.source.more(pos)
         if not self.cut:
             self.close(self.source.base + pos)
+        if self.tag == "thought":
+            self.open_think = self.block.start
 
     def _line(self, pos: int) -> Scan[int]:
         """Read from the start of a line to the start of the next, or behind a payload."""

@@ -39,6 +39,7 @@ _SCHEMA_WORDS = frozenset(
         "examples",
     ]
 )
+_FREE_TEXT = frozenset({"type", "description", "title", "default", "examples"})
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "minimum": lambda value, bound: value >= bound,
@@ -114,13 +115,7 @@ def fit(value: Any, schema: Schema, root: Schema, note: Note, optional: bool = F
     for word in ("anyOf", "oneOf"):
         if word in schema:
             return _fit_any(value, schema[word], root, note)
-    if (
-        len(types) == 1
-        and types[0] == "string"
-        and type(value) is str
-        and len(schema) <= 2
-        and "enum" not in schema
-    ):
+    if types == ("string",) and type(value) is str and _FREE_TEXT.issuperset(schema):
         return value
     if "enum" in schema or "const" in schema:
         return _fit_enum(value, schema, note)

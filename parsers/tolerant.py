@@ -117,7 +117,8 @@ class Tolerant:
     def _colon(self, key: Any) -> bool:
         """Step over the colon behind a key; it may be an equals sign, or missing between two quoted texts."""
         if self._char() == ":":
-            self.pos += 1
+            while self._char() in ":=":
+                self.pos += 1
             return True
         quoted = not isinstance(key, Bare)
         if self._char() == "=" or (quoted and self._char() in QUOTES):
@@ -208,7 +209,7 @@ class Tolerant:
             body = self._cut(start + 2, end, end + 2, "escaped_once_more")
             return body.replace('\\"', '"') if "\\" in body else body
         close, end = QUOTES[opened[0]], start
-        context = Context(self._stack or ["}"], is_key, self._word_keys, self)
+        context = Context(self._stack or ["}"], opened[0], is_key, self._word_keys, self)
         while True:
             body_end = BODY[close].match(text, end + 1)
             assert body_end is not None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .faults import Fault, Unreadable, bad_input
+from .payload import TRIPLE
 from .schema import Note, squeeze
 from .step import Schema
 from .tolerant import Bare, Tolerant
@@ -81,6 +82,8 @@ def unquoted(text: str) -> str | None:
     >>> unquoted('"New York"'), unquoted('git commit -m "first draft"')
     ('New York', None)
     """
+    if text.startswith(TRIPLE) and len(text) >= 6 and text.endswith(text[:3]):
+        return text[3:-3]
     if len(text) < 2 or _MATCHING.get(text[0]) != text[-1]:
         return None
     body = text[1:-1]

@@ -122,7 +122,7 @@ JSON = st.recursive(
 
 
 @given(TEXT | REPLIES, REASONS)
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_every_text_is_a_step(text: str, reason: str | None) -> None:
     step = read(text, TOOLS, reason)
     assert text.startswith(step.said)
@@ -137,7 +137,7 @@ def test_every_text_is_a_step(text: str, reason: str | None) -> None:
 
 
 @given(REPLIES, REASONS)
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_a_call_always_fits(text: str, reason: str | None) -> None:
     step = read(text, TOOLS, reason)
     for action in step.actions if isinstance(step, Act) else ():
@@ -150,7 +150,7 @@ def test_a_call_always_fits(text: str, reason: str | None) -> None:
 
 
 @given(REPLIES, REASONS, st.data())
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_pieces_read_like_the_whole(text: str, reason: str | None, data: st.DataObject) -> None:
     for several in ("all", "first"):
         whole = Reader(TOOLS, several=several)
@@ -192,6 +192,7 @@ PLAIN = st.text(
 
 
 @given(PLAIN, PLAIN)
+@settings(deadline=None)
 def test_a_well_formed_call_needs_no_repair(thought: str, city: str) -> None:
     reply = f"Thought: {thought}\nAction: weather\nAction Input: {json.dumps({'city': city})}\n"
     step, shown, _ = fed_text(reply, TOOLS)
@@ -203,6 +204,7 @@ def test_a_well_formed_call_needs_no_repair(thought: str, city: str) -> None:
 
 
 @given(PLAIN, PLAIN)
+@settings(deadline=None)
 def test_a_well_formed_answer_is_shown_as_it_comes(thought: str, text: str) -> None:
     answer = f"It is {text}"
     step, shown, stop_at = fed_text(f"Thought: {thought}\nFinal Answer: {answer}", TOOLS)
@@ -216,7 +218,7 @@ def test_a_well_formed_answer_is_shown_as_it_comes(thought: str, text: str) -> N
     st.sampled_from([case for case in load() if isinstance(case.text, str) and len(case.text) < 600]),
     st.data(),
 )
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_a_damaged_case_is_still_a_step(case: Any, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(case.text)))
     end = data.draw(st.integers(start, min(len(case.text), start + 8)))
@@ -228,6 +230,7 @@ def test_a_damaged_case_is_still_a_step(case: Any, data: st.DataObject) -> None:
 
 
 @given(st.floats() | st.integers() | TEXT | st.booleans() | st.none() | st.lists(TEXT, max_size=2))
+@settings(deadline=None)
 def test_only_finite_numbers_fit_a_number(value: Any) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
     try:
