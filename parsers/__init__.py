@@ -1,9 +1,15 @@
 """Model text in, a step out: pure, total, and in one forward pass.
 
-Read in this order: `step.py` (what a reply can be), `labels.py` and `tokens.py` (what is looked for),
-`scan.py` (where
-the parts of a reply are), `conclude.py` (what they mean), `inputs.py` and `schema.py` (how an input becomes
-arguments).
+Read in this order:
+
+1. what a reply can be: `step.py`, `faults.py`, `repairs.py`
+2. what is looked for, as data: `labels.py`, `tokens.py`
+3. where the parts of a reply are: `source.py`, `payload.py`, `enclosed.py`, `native.py`, then `parts.py`,
+   `mark_scan.py`, `text_scan.py`, `scan.py`
+4. what they mean: `conclude.py` with `accepted.py`, `calls.py`, `action_line.py`, `names.py`, `alone.py`,
+   `envelopes.py`
+5. how an input becomes arguments: `inputs.py`, `written.py`, `jsonish.py`, `tolerant.py`, `schema.py`, `fitting.py`
+6. the door: `reader.py`, `display.py`
 """
 
 from .display import Piece

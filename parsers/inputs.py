@@ -14,8 +14,9 @@ from typing import Any
 from . import jsonish, written
 from .envelopes import ARGUMENT_KEYS, Called, called
 from .faults import Fault, Unreadable, bad_input
+from .fitting import Inexact, Misfit, fit_object
 from .names import known
-from .schema import Inexact, Misfit, Terms, describe, fit_object, is_schema, squeeze
+from .schema import Terms, describe, is_schema, squeeze
 from .step import Schema
 from .tolerant import Bare, Tolerant
 

@@ -160,6 +160,17 @@ class Parts:
             return None
         return self._fits_without_colon(label, rest.strip())
 
+    def labelled(self, text: str, pos: int, ended: bool) -> bool | None:
+        """Whether a line begins with a label that could end a payload without its brackets."""
+        end = text.find("\n", pos, pos + HEAD)
+        head = text[pos : end if end >= 0 else pos + HEAD]
+        label = self.labels.match(head)
+        if label is not None and label.sign == ":":
+            return label.kind in ("thought", "action", "input", "observation", "answer")
+        if end >= 0 or ended or len(text) >= pos + HEAD:
+            return False
+        return None if self.labels.may_begin(head) else False
+
     def answer_ends(self, label: Label, head: str, pos: int) -> bool:
         """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there
         on."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from .blocks import Block, Fence
-from .enclosed import FENCE, INLINE_FENCE, fence_header, is_fence_end, line_head
+from .blocks import Block
+from .enclosed import FENCE, INLINE_FENCE, is_fence_end, line_head
 from .labels import HEAD, IGNORABLE, Label, small
-from .native import region
-from .parts import Parts
+from .mark_scan import MarkScan
 from .payload import bracketed
 from .source import Scan
-from .tokens import LONGEST, ROLE_HEAD, SPECIAL, STEPS, THINKING, Token, may_begin, token_at
+from .tokens import LONGEST, SPECIAL, STEPS, Token, may_begin, token_at
 
 _PLAIN_LINE = re.compile(r"(?![^\S\n]*+[`~<#>])[^\n<\[◁]*+\n")
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)++")
@@ -24,10 +23,9 @@ _JSON = re.compile(
 _CALL = re.compile(r"([\w.\-]+)\s?[({｛\[]")
 _OPEN_START = re.compile(r"""[{｛\[［]\s*+[\w. ]*+\\?|[\w.\-]+\s?|json5?c?\s*""", re.IGNORECASE)
 _BRACKET = re.compile(r"[({｛\[［]")
-_THINKING_LANGUAGES = frozenset({"thinking", "think", "thought", "reasoning"})
 
 
-class TextScan(Parts):
+class TextScan(MarkScan):
     """Reads text: everything that is neither an action nor an input."""
 
     def plain_lines(self, pos: int) -> int:
@@ -83,17 +81,6 @@ class TextScan(Parts):
         name = token.text[1:-1]
         return Label(STEPS[name], indent + token.length, "<", "", name)
 
-    def labelled(self, text: str, pos: int, ended: bool) -> bool | None:
-        """Whether a line begins with a label that could end a payload without its brackets."""
-        end = text.find("\n", pos, pos + HEAD)
-        head = text[pos : end if end >= 0 else pos + HEAD]
-        label = self.labels.match(head)
-        if label is not None and label.sign == ":":
-            return label.kind in ("thought", "action", "input", "observation", "answer")
-        if end >= 0 or ended or len(text) >= pos + HEAD:
-            return False
-        return None if self.labels.may_begin(head) else False
-
     def line_start(self, pos: int) -> Scan[tuple[int, bool]]:
         """What only counts at the start of a line: step tags, fences, and a payload that begins the message.
 
@@ -110,7 +97,7 @@ class TextScan(Parts):
         if FENCE.match(text, pos):
             pos, _, head = yield from line_head(self.source, pos)
             if self.fresh or not INLINE_FENCE.match(head):
-                return (yield from self._fence(pos)), True
+                return (yield from self.read_fence(pos)), True
             return pos, False
         if text[here : here + 1] in ("#", ">"):
             here, token = yield from self.token(here)
@@ -126,7 +113,7 @@ class TextScan(Parts):
             if self.wrapper:
                 mark, self.wrapper = self.wrapper, ""
                 return (
-                    yield from self._quote(start, mark, self.source.base + start, self.source.base + start)
+                    yield from self.quote(start, mark, self.source.base + start, self.source.base + start)
                 ), True
             pos = start
         return pos, False
@@ -216,18 +203,12 @@ class TextScan(Parts):
         soft = token.role in ("close", "unthink", "unstep") and not self.block.shows_tags
         self.say(pos, pos + token.length, soft)
 
-    def token(self, pos: int) -> Scan[tuple[int, Token | None]]:
-        """The token at `pos`, once it is certain that it is no longer one."""
-        while not self.source.ended and may_begin(self.source.text, pos):
-            pos = yield from self.source.more(pos)
-        return pos, token_at(self.source.text, pos)
-
     def _take(self, token: Token, pos: int) -> Scan[tuple[int, bool]]:
         """Do what a token means inside text; False if it is text."""
         here, block = self.source.base + pos, self.block
         if token.role == "end":
             if self.fresh:
-                pos, head = yield from self._role_head(pos)
+                pos, head = yield from self.role_head(pos)
                 if head:
                     return head, True
             self.cut_at(here, "end_token", here + token.length)
@@ -247,136 +228,6 @@ class TextScan(Parts):
             return (yield from self.native(pos))
         return pos, False
 
-    def _role_head(self, pos: int) -> Scan[tuple[int, int]]:
-        """Where the head of the model's own turn ends, if the reply repeats that; else 0."""
-        pos, _, _ = yield from line_head(self.source, pos)
-        head = ROLE_HEAD.match(self.source.text, pos)
-        return pos, head.end() if head else 0
-
-    def end_tag(self, token: Token, pos: int) -> int:
-        """The tag of a step closes."""
-        here, kind, self.tag = self.source.base + pos, self.block.kind, ""
-        if kind == "answer":
-            self.cut_at(here, "", here + token.length)
-        elif kind == "thought":
-            self.open(Block("prose", here, here + token.length))
-        else:
-            self.block.tail = False
-        return pos + token.length
-
-    def think(self, token: Token, pos: int) -> Scan[int]:
-        """Step over a thinking block and those inside it; nothing in it is looked at."""
-        start, depth = self.source.base + pos, 1
-        opener, closer = token.text, THINKING[token.text]
-        either = re.compile(f"({_spelled(opener)})|{_spelled(closer)}", re.IGNORECASE)
-        pos += token.length
-        while depth:
-            mark = either.search(self.source.text, pos)
-            if mark:
-                depth += 1 if mark[1] else -1
-                pos = mark.end()
-            elif self.source.ended:
-                self.open_think = start
-                return len(self.source.text)
-            else:
-                pos = yield from self.source.more(max(pos, len(self.source.text) - LONGEST))
-        self.thinking.append((start, self.source.base + pos))
-        return pos
-
-    def relabel(self, pos: int, token: Token) -> None:
-        """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a
-        step."""
-        here = self.source.base + pos
-        first = next(
-            (
-                block
-                for block in self.blocks
-                if block.kind in ("thought", "prose", "thinking") and block.spans
-            ),
-            self.blocks[0],
-        )
-        thought = Block("thinking", first.start, first.begin, here, marks=first.marks)
-        thought.add(first.begin, here)
-        self.forget()
-        self.display.begin("thinking", False)
-        self.blocks[:] = [thought]
-        self.block = thought
-        self.open(Block("prose", here, here + token.length))
-        self.fresh = True
-
-    def native(self, pos: int) -> Scan[tuple[int, bool]]:
-        """Read a native call, if one follows the opener at `pos`."""
-        if self.source.base + pos < self.no_call_before:
-            return pos, False
-        pos, found, seen = yield from region(self.source, pos, self.tools, self)
-        if found is None:
-            self.no_call_before = seen
-            return pos, False
-        block = Block("native", found.start, found.start)
-        if self.block.kind in ("action", "input") and not self.block.payloads and self.block.form != "text":
-            self.block.form = "native"
-        self.open(block)
-        block.region, block.end = found, found.end
-        if self.first and found.closed:
-            self.cut_at(found.end, "", found.end)
-        return pos, True
-
-    def _fence(self, pos: int) -> Scan[int]:
-        """A fence at the start of a line: around the whole message, around thinking, or a quotation in the
-        text."""
-        if self.wrapper:
-            pos, end, head = yield from line_head(self.source, pos)
-            if is_fence_end(head, self.wrapper):
-                self.wrapper = ""
-                return end
-        start = self.source.base + pos
-        pos, mark, language = yield from fence_header(self.source, pos)
-        begin = self.source.base + pos
-        if self.fresh and language not in _THINKING_LANGUAGES:
-            self.wrapper = mark
-            return pos
-        return (yield from self._quote(pos, mark, start, begin))
-
-    def _quote(self, pos: int, mark: str, start: int, begin: int) -> Scan[int]:
-        """Read a fence as text: nothing in it is a label. A fence of thinking is not even text."""
-        is_thinking = self.fresh and start != begin
-        if not is_thinking:
-            self.say(start - self.source.base, pos)
-        while True:
-            pos, line_end, head = yield from line_head(self.source, pos)
-            closed = is_fence_end(head, mark)
-            end = self.source.base + pos
-            if closed and is_thinking:
-                pos = line_end
-            else:
-                pos = yield from self.rest_of_line(pos, not is_thinking)
-            if closed or (self.source.ended and pos >= len(self.source.text)):
-                break
-        if is_thinking:
-            self.thinking.append((start, self.source.base + pos))
-            self.open_think = None if closed else start
-        else:
-            self.fence = Fence(start, begin, end, self.source.base + pos)
-        return pos
-
-    def rest_of_line(self, pos: int, shown: bool) -> Scan[int]:
-        """Go behind the line break, or to the end of the text."""
-        while (end := self.source.text.find("\n", pos)) < 0:
-            if shown:
-                self.say(pos, len(self.source.text))
-            pos = len(self.source.text)
-            if self.source.ended:
-                return pos
-            pos = yield from self.source.more(pos)
-        if shown:
-            self.say(pos, end + 1)
-        return end + 1
-
 
 def _indent(head: str) -> int:
     return len(head) - len(head.lstrip())
-
-
-def _spelled(mark: str) -> str:
-    """A pattern for a mark of thinking, with either kind of bar."""
-    return re.escape(mark).replace(r"\|", "[|｜]")

@@ -60,6 +60,8 @@ SHAPES: Mapping[str, tuple[Callable[[int], str], str]] = {
     "objects": (lambda n: NOTE + '{"title": "a", "body": "b"}\n' * (n // 28), "Act"),
     "calls": (lambda n: '<tool_call>{"name": "now", "arguments": {}}</tool_call>\n' * (n // 56), "Act"),
     "lines without width": (lambda n: "a\u200b b\n" * (n // 5), "FinalAnswer"),
+    "blank lines in prose": (lambda n: "a" + "\n" * n + "b", "FinalAnswer"),
+    "fences in prose": (lambda n: "a\n" + "```\n" * (n // 4) + "b", "FinalAnswer"),
     "flags": (lambda n: "Action: weather " + "--city x " * (n // 9), "BAD_INPUT"),
     "bare values": (lambda n: NOTE + '{"title": ' + "a, " * (n // 3) + "}", "MISSING_ARG"),
     "key": (lambda n: NOTE + "title" + " " * n + "x", "BAD_INPUT"),

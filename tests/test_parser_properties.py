@@ -13,8 +13,8 @@ from parser_cases import fed_text, load, meaning, schemas
 
 from react_agent.parsers import Act, FinalAnswer, Malformed, Reader, read
 from react_agent.parsers.faults import CODES, PROBLEMS
+from react_agent.parsers.fitting import Misfit, fit_object
 from react_agent.parsers.repairs import REPAIRS
-from react_agent.parsers.schema import Misfit, fit_object
 
 TOOLS = schemas("more")
 OPEN: Mapping[str, Any] = {"store": {"type": "object", "properties": {}, "additionalProperties": True}}

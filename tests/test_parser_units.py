@@ -9,10 +9,11 @@ from parser_cases import schemas
 
 from react_agent.parsers import Act, FinalAnswer, Malformed, Piece, Reader, read
 from react_agent.parsers.faults import Unreadable
+from react_agent.parsers.fitting import Misfit, fit
 from react_agent.parsers.jsonish import read as read_json
 from react_agent.parsers.labels import ENGLISH, Labels
 from react_agent.parsers.names import nearest
-from react_agent.parsers.schema import Misfit, describe, fit
+from react_agent.parsers.schema import describe
 from react_agent.parsers.tolerant import Bare
 
 TOOLS = schemas("more")
