@@ -8,7 +8,8 @@ Read in this order:
    `mark_scan.py`, `text_scan.py`, `scan.py`
 4. what they mean: `conclude.py` with `accepted.py`, `calls.py`, `action_line.py`, `names.py`, `alone.py`,
    `envelopes.py`
-5. how an input becomes arguments: `inputs.py`, `written.py`, `jsonish.py`, `tolerant.py`, `schema.py`, `fitting.py`
+5. how an input becomes arguments: `inputs.py`, `written.py`, `jsonish.py`, `tolerant.py`, `schema.py`,
+   `fitting.py`
 6. the door: `reader.py`, `display.py`
 """
 
