@@ -13,7 +13,6 @@ from react_agent.errors import PromptError
 from react_agent.parsers.step import Malformed
 from react_agent.types import Observation, Part, Role, Source, ToolSpec, Turn
 
-
 MOST_MADE_EXAMPLES = 3
 
 
