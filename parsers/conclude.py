@@ -203,7 +203,7 @@ class _Conclusion(Accepted):
             return self._whole()
         if prose:
             raise Fault("MISSING_ACTION")
-        return self._alone(said, span)
+        return self._alone(said, span, self.thought(block.start))
 
     def _alone(self, said: list[alone.Found], span: Span, before: str = "") -> Step:
         thought = "\n".join(part for part in (before, *(each.thought for each in said)) if part)

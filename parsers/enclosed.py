@@ -7,7 +7,7 @@ import re
 from .labels import HEAD
 from .payload import Payload, Surroundings, bracketed, find
 from .source import Scan, Source
-from .tokens import token_at
+from .tokens import may_begin, token_at
 
 FENCE = re.compile(r"[^\S\n]*(`{3,}|~{3,})")
 INLINE_FENCE = re.compile(r"\s*(`{3,}).*\S.*\1")
@@ -106,7 +106,8 @@ def quoted(source: Source, pos: int) -> Scan[tuple[int, Payload | None]]:
             blank = _BLANK.match(source.text, pos + 1)
             assert blank is not None
             behind = source.text[blank.end() : blank.end() + 1]
-            if behind or source.ended:
+            whole = source.ended or not may_begin(source.text, blank.end())
+            if (behind and whole) or source.ended:
                 pos += 1
                 if behind in ("", "\n", "\r") or token_at(source.text, blank.end()):
                     return pos, Payload(start, source.base + pos)

@@ -11,6 +11,7 @@ from .parts import Parts
 from .source import Scan
 from .tokens import LONGEST, ROLE_HEAD, THINKING, Token, may_begin, token_at
 
+_TEXT = frozenset({"prose", "thought", "thinking", "answer", "speaker", "question"})
 _THINKING_LANGUAGES = frozenset({"thinking", "think", "thought", "reasoning"})
 
 
@@ -63,20 +64,18 @@ class MarkScan(Parts):
         """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a
         step."""
         here = self.source.base + pos
-        first = next(
-            (
-                block
-                for block in self.blocks
-                if block.kind in ("thought", "prose", "thinking") and block.spans
-            ),
-            self.blocks[0],
-        )
-        thought = Block("thinking", first.start, first.begin, here, marks=first.marks)
-        thought.add(first.begin, here)
+        if all(block.kind in _TEXT for block in self.blocks):
+            for block in self.blocks:
+                block.kind = "thinking"
+        else:
+            first = next(
+                (block for block in self.blocks if block.kind in _TEXT and block.spans), self.blocks[0]
+            )
+            self.block = Block("thinking", first.start, first.begin, here, marks=first.marks)
+            self.block.add(first.begin, here)
+            self.blocks[:] = [self.block]
         self.forget()
         self.display.begin("thinking", False)
-        self.blocks[:] = [thought]
-        self.block = thought
         self.open(Block("prose", here, here + token.length))
         self.fresh = True
 

@@ -82,7 +82,7 @@ def region(
     """
     scan = _RegionScan(source, pos, tools, around)
     yield from scan.run()
-    if not scan.items or (scan.bare and not any(name in tools for name in scan.items[0].names)):
+    if not scan.items:
         return scan.start - source.base, None, source.base + scan.pos
     found = Region(scan.start, scan.end, tuple(scan.items), scan.closed)
     return scan.end - source.base, found, source.base + scan.pos
@@ -157,6 +157,8 @@ class _RegionScan:
     def _part(self) -> Scan[bool]:
         """What is no token: a payload, a fence, a name. False if it does not belong to a call."""
         text, char = self.source.text, self.source.text[self.pos]
+        if self.bare and char in "{[｛［(<" and not any(name in self.tools for name in self.names):
+            return False
         if char in "{[｛［" or (char == "(" and self.names):
             form = "call" if char == "(" else "json"
             if self.items and not self.names and form == "json" and self.depth == 0:

@@ -129,21 +129,22 @@ class Parts:
         """Nothing before was a call after all."""
         self._acted, self._settled = False, 0
 
-    def begin(self, label: Label, pos: int) -> None:
+    def begin(self, label: Label, pos: int, head: str) -> None:
         """A label stands at `pos`: end the part before it and begin the next one, or cut."""
         start, end = self.source.base + pos, self.source.base + pos + label.end
+        stop = end if label.sign in (":", "<") else start + len(head)
         kind = _LATE.get(label.kind, label.kind)
         if kind == "observation":
-            return self.cut_at(start, "invented_observation", end)
+            return self.cut_at(start, "invented_observation", stop)
         if kind == "question" and not self.fresh:
-            return self.cut_at(start, "next_question", end)
+            return self.cut_at(start, "next_question", stop)
         if kind == "input" and self.block.kind == "answer":
-            return self.cut_at(start, "step_after_answer", end)
+            return self.cut_at(start, "step_after_answer", stop)
         if self.acted():
             if kind in ("answer", "speaker"):
-                return self.cut_at(start, "answer_after_call", end)
+                return self.cut_at(start, "answer_after_call", stop)
             if self.first and not (kind == "input" and self.block.kind == "action"):
-                return self.cut_at(start, "later_actions", end)
+                return self.cut_at(start, "later_actions", stop)
         self.tag = label.text if label.sign == "<" else ""
         return self.open(Block(kind, start, end, marks=label.marks))
 

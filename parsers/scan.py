@@ -70,7 +70,7 @@ class Scanner(TextScan):
             label = label._replace(kind="question") if label.kind == "late_input" else label
             label = label if self.answer_ends(label, head, pos) else None
         if label is not None:
-            self.begin(label, pos)
+            self.begin(label, pos, head)
             if not self.cut:
                 pos = yield from self._content(pos + label.end, label)
         if self.cut:

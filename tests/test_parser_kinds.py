@@ -720,6 +720,8 @@ MIXED: list[tuple[str, Meaning]] = [
         calls(("save_note", {"title": "a", "body": "b"})),
     ),
     (">>> print(1)\n1", answer(">>> print(1)\n1")),
+    ('>>>wer\n{"city": "Oslo"}', answer('>>>wer\n{"city": "Oslo"}')),
+    ('a < b</think>{"name": "now", "arguments": {}}', calls(("now", {}))),
     ("### Heading\ntext", answer("### Heading\ntext")),
     ("Final Answer: see ``` here", answer("see ``` here")),
     ("<tool_call> is a tag", answer("<tool_call> is a tag")),
