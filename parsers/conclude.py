@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 
 from . import action_line, alone, calls, names
 from .accepted import Accepted
@@ -75,7 +76,7 @@ class _Conclusion(Accepted):
     def _inputs_of(self, place: int) -> list[Block]:
         """The input blocks of the action block at `place`."""
         given = []
-        for block in self.blocks[place + 1 :]:
+        for block in islice(self.blocks, place + 1, None):
             if block.kind == "input":
                 given.append(block)
             elif block.kind != "thought" or given:
@@ -84,7 +85,7 @@ class _Conclusion(Accepted):
 
     def _same_tool(self, block: Block, place: int) -> None:
         """A native call under a label is one call, if both name the same tool."""
-        region = next(part.region for part in self.blocks[place:] if part.region)
+        region = next(part.region for part in islice(self.blocks, place, None) if part.region)
         tool = names.known(block.name, self.tools, _ignore)
         inner = calls.native(self.text, region, Terms(self.tools, _ignore))
         if tool and inner[0].tool != tool:
@@ -196,7 +197,7 @@ class _Conclusion(Accepted):
         found = []
         for part in block.payloads:
             text = self.text[part.start : part.end]
-            cut = "length" if self.cut_off and part.cut else part.cut
+            cut = "length" if self.cut_off and part.cut == "brackets" else part.cut
             found.append(alone.read(text, cut, self.terms(block), span))
         said = [each for each in found if each is not None]
         if len(said) < len(found):

@@ -15,6 +15,7 @@ INLINE_FENCE = re.compile(r"\s*(`{3,}).*\S.*\1")
 
 _HEADER = re.compile(r"[^\S\n]*(`{3,}|~{3,})[^\S\n]*((?:[\w+#.\-]+(?=\s*(?:\Z|\n|[{\[｛])))?)[^\S\n]*\n?")
 _MORE_HEADERS = re.compile(r"(?:\s*+(?:`{3,}|~{3,})[^\S\n]*[\w+#.\-]*[^\S\n]*\n)*+\s*+")
+_LAST_HEADERS = re.compile(_MORE_HEADERS.pattern + r"(?:(?:`{3,}|~{3,})[^\S\n]*[\w+#.\-]++\s*+\Z)?+")
 _JSON_START = re.compile(r"""[{｛]|[\[［]\s*(?:[{｛\["'“\]\d-]|[\w.]+\()""")
 _JSON_BEGUN = re.compile(r"[\[［]\s*+[\w.]*+")
 _BODY = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
@@ -30,16 +31,16 @@ def fence_header(source: Source, pos: int) -> Scan[tuple[int, str, str]]:
     return header.end(), header[1], header[2].lower()
 
 
-def fenced(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, int]]:
-    """Read the content of a fence whose header was read: its form, its payload, and where an observation
-    began.
+def fenced(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, str]]:
+    """Read the content of a fence whose header was read: its form, its payload, and the kind of the label
+    that ended it.
 
     A bracket ends by its own grammar. Anything else ends at a line that holds only a fence; without one it
     ends where the text ends
-    or where the model began an observation of its own: that place is -1 if there is none.
+    or where a label stands: its kind is empty if there is none.
     """
     while True:
-        headers = _MORE_HEADERS.match(source.text, pos)
+        headers = (_LAST_HEADERS if source.ended else _MORE_HEADERS).match(source.text, pos)
         assert headers is not None
         start = headers.end()
         undecided = _JSON_BEGUN.fullmatch(source.text, start)
@@ -51,23 +52,23 @@ def fenced(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tu
         pos = yield from source.more(start)
     if _JSON_START.match(source.text, start):
         pos, payload = yield from bracketed(source, start, around)
-        return pos, "bracket", payload, -1
+        return pos, "bracket", payload, ""
     return (yield from _raw(source, start, mark, around))
 
 
-def _raw(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, int]]:
-    begin, observed = source.base + pos, -1
+def _raw(source: Source, pos: int, mark: str, around: Surroundings) -> Scan[tuple[int, str, Payload, str]]:
+    begin, label, labelled = source.base + pos, "", -1
     while True:
         pos, line_end, head = yield from line_head(source, pos)
         if is_fence_end(head, mark):
             payload = Payload(begin, source.base + pos)
-            return line_end, "fence", payload, -1
-        if observed < 0 and around.labelled(source.text, pos, True):
-            observed = source.base + pos
+            return line_end, "fence", payload, ""
+        if not label and (kind := around.labelled(source.text, pos, True)):
+            label, labelled = kind, source.base + pos
         pos, found = yield from find(source, pos, "\n")
         if not found:
-            end = source.base + pos if observed < 0 else observed
-            return pos, "fence", Payload(begin, end, "brackets"), observed
+            end = labelled if label else source.base + pos
+            return pos, "fence", Payload(begin, end, "brackets"), label
 
 
 def line_head(source: Source, pos: int) -> Scan[tuple[int, int, str]]:

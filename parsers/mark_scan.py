@@ -127,6 +127,7 @@ class MarkScan(Parts):
                 pos = yield from self.rest_of_line(pos, not is_thinking)
             if closed or (self.source.ended and pos >= len(self.source.text)):
                 break
+        end = end if closed else self.source.base + pos
         if is_thinking:
             self.thinking.append((start, self.source.base + pos))
             self.open_think = None if closed else start

@@ -35,6 +35,9 @@ _BEHIND_VALUE = re.compile(
 _MARK = 32
 """No mark in or behind a value is longer."""
 
+_LONG_NAME, _LONG_TAG = 128, 256
+"""A longer name, or tag of a parameter, is none."""
+
 BARE = ">>>"
 """An opener that is also found in other text: it counts only before the name of a tool."""
 
@@ -140,7 +143,9 @@ class _RegionScan:
 
     def _more(self) -> Scan[None]:
         """Wait for more text; once there is a payload, what stands before `pos` need not be kept."""
-        keep = min(self.pos, self.end - self.source.base) if self.sure else self.start - self.source.base
+        keep = (
+            min(self.pos, max(self.end - self.source.base, 0)) if self.sure else self.start - self.source.base
+        )
         self.pos = (yield from self.source.more(keep)) + self.pos - keep
 
     def _close(self, token: Token) -> bool:
@@ -175,10 +180,10 @@ class _RegionScan:
             else:
                 self.pos = fence.end()
             return True
-        name = _NAME.match(text, self.pos) if self.parted else None
+        name = _NAME.match(text, self.pos, self.pos + _LONG_NAME) if self.parted else None
         if name is None:
             return False
-        if name.end() >= len(text) and not self.source.ended and len(name[0]) < 128:
+        if name.end() >= len(text) and not self.source.ended and len(name[0]) < _LONG_NAME:
             yield from self._more()
             return True
         self.names.append(name[0])
@@ -191,8 +196,8 @@ class _RegionScan:
 
     def _tag_name(self) -> Scan[bool]:
         """The name in `<function=name>`, in quotes or not."""
-        while (tag := _TAG_NAME.match(self.source.text, self.pos)) is None:
-            if self.source.ended or len(self.source.text) - self.pos > 128:
+        while (tag := _TAG_NAME.match(self.source.text, self.pos, self.pos + _LONG_NAME)) is None:
+            if self.source.ended or len(self.source.text) - self.pos >= _LONG_NAME:
                 return False
             yield from self._more()
         self.names.append(tag[1].strip())
@@ -215,12 +220,9 @@ class _RegionScan:
         return not cut
 
     def _value_opener(self) -> Scan[re.Match[str] | None]:
-        while (found := _VALUE.match(self.source.text, self.pos)) is None:
-            text = self.source.text
-            waiting = (
-                text.startswith(("<p", "<a"), self.pos) and "\n\n" not in text[self.pos : self.pos + 256]
-            )
-            if self.source.ended or not waiting or len(text) - self.pos > 256:
+        while (found := _VALUE.match(self.source.text, self.pos, self.pos + _LONG_TAG)) is None:
+            waiting = self.source.text.startswith(("<p", "<a"), self.pos)
+            if self.source.ended or not waiting or len(self.source.text) - self.pos >= _LONG_TAG:
                 return None
             yield from self._more()
         return found
@@ -237,7 +239,8 @@ class _RegionScan:
                 self.pos = yield from self.source.more(max(self.pos, len(self.source.text) - _MARK))
                 continue
             self.pos, size = mark.start(), mark.end() - mark.start()
-            if mark.lastgroup is None or (yield from self._is_last(size)):
+            is_end = self._value_opener() if mark.lastgroup is None else self._is_last(size)
+            if (yield from is_end):
                 end = self.source.base + self.pos
                 self.pos += size if mark.lastgroup == "own" else 0
                 return end, ""
@@ -247,14 +250,18 @@ class _RegionScan:
         """Whether the closer at `pos` is followed by another tag or by nothing; otherwise it is content."""
         while True:
             text = self.source.text
-            space = _SPACE.match(text, self.pos + size)
-            after = space.end() if space else self.pos
+            space = _SPACE.match(text, self.pos + size, self.pos + size + ROOM)
+            assert space is not None
+            after = space.end()
             seen = len(text) - after
             if (
                 self.source.ended
                 or seen >= _MARK
                 or (seen > 0 and text[after] != "<")
-                or after - self.pos > ROOM
+                or after == self.pos + size + ROOM
             ):
-                return after >= len(text) or _BEHIND_VALUE.match(text, after) is not None
+                return (
+                    after in (len(text), self.pos + size + ROOM)
+                    or _BEHIND_VALUE.match(text, after) is not None
+                )
             self.pos = yield from self.source.more(self.pos)

@@ -12,8 +12,10 @@ from .envelopes import ARGUMENT_KEYS, NAME_KEYS
 from .labels import HEAD, Label, Labels
 from .source import Source
 from .step import Tools
+from .tokens import may_begin
 
 _LATE = {"late_input": "input", "late_observation": "observation"}
+_ENDING = frozenset({"thought", "action", "input", "observation", "answer"})
 _USERS = frozenset({"human", "user", "用户", "人类"})
 
 
@@ -132,7 +134,7 @@ class Parts:
     def begin(self, label: Label, pos: int, head: str) -> None:
         """A label stands at `pos`: end the part before it and begin the next one, or cut."""
         start, end = self.source.base + pos, self.source.base + pos + label.end
-        stop = end if label.sign in (":", "<") else start + len(head)
+        stop = end if _is_certain(label) else start + len(head)
         kind = _LATE.get(label.kind, label.kind)
         if kind == "observation":
             return self.cut_at(start, "invented_observation", stop)
@@ -155,22 +157,24 @@ class Parts:
         rest = head[label.end :]
         if label.kind == "action" and self.block.kind == "answer" and not complete:
             return None
-        if label.sign in (":", "<"):
+        if _is_certain(label):
             return True
-        if not complete and (label.kind in ("answer", "action", "input") or not rest.strip()):
+        if not complete and (label.kind != "thought" or label.sign not in ("-", "]") or self.acted()):
+            return None
+        if not complete and (not rest.strip() or may_begin(rest, len(rest) - len(rest.lstrip()))):
             return None
         return self._fits_without_colon(label, rest.strip())
 
-    def labelled(self, text: str, pos: int, ended: bool) -> bool | None:
-        """Whether a line begins with a label that could end a payload without its brackets."""
+    def labelled(self, text: str, pos: int, ended: bool) -> str | None:
+        """The kind of the label, if a line begins with one that could end a payload without its brackets."""
         end = text.find("\n", pos, pos + HEAD)
         head = text[pos : end if end >= 0 else pos + HEAD]
         label = self.labels.match(head)
         if label is not None and label.sign == ":":
-            return label.kind in ("thought", "action", "input", "observation", "answer")
+            return label.kind if label.kind in _ENDING else ""
         if end >= 0 or ended or len(text) >= pos + HEAD:
-            return False
-        return None if self.labels.may_begin(head) else False
+            return ""
+        return None if self.labels.may_begin(head) else ""
 
     def answer_ends(self, label: Label, head: str, pos: int) -> bool:
         """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there
@@ -246,6 +250,11 @@ class Parts:
         """The parameters of the tool whose input is being read: their names may look like labels."""
         tool = names.known(self.last_action.name, self.tools, ignore) if self.last_action else None
         return frozenset(self.tools[tool].get("properties", ())) if tool else frozenset()
+
+
+def _is_certain(label: Label) -> bool:
+    """Whether a label is one whatever stands behind it."""
+    return label.sign in (":", "<")
 
 
 def _is_call(block: Block) -> bool:

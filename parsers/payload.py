@@ -43,13 +43,14 @@ class Surroundings(Protocol):
         """Names that may be keys without quotes."""
         ...
 
-    def labelled(self, text: str, pos: int, ended: bool) -> bool | None:
-        """Whether the line at `pos` begins with a label; None if more text is needed, unless `ended`."""
+    def labelled(self, text: str, pos: int, ended: bool) -> str | None:
+        """The kind of label the line at `pos` begins with, or nothing; None if more text is needed, unless
+        `ended`."""
         ...
 
 
 _MARK = re.compile(r'["\'`“”„«‘「『{}\[\]()｛｝［］,，;；:：=+/#\\\n]')
-BODY = {close: re.compile(rf"(?:[^\\{close}]++|\\.)*+", re.DOTALL) for close in set(QUOTES.values())}
+BODY = {close: re.compile(rf"(?:[^\\{close}]++|\\.)*+", re.DOTALL) for close in {'"', *QUOTES.values()}}
 """What stands between two quotes: anything but the closing quote, and whatever is escaped."""
 
 _ESCAPED_QUOTE = re.compile(r'(?<!\\)\\"')
@@ -134,7 +135,7 @@ def at_label(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int, 
     """Whether the line at `pos` begins with a label."""
     while (found := around.labelled(source.text, pos, source.ended)) is None:
         pos = yield from source.more(pos)
-    return pos, found
+    return pos, found != ""
 
 
 def find(source: Source, pos: int, mark: str) -> Scan[tuple[int, bool]]:
@@ -214,11 +215,13 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
         return None
     if after >= min(len(text), limit):
         return True
+    if text[pos - 1] != context.opened == '"':
+        plainly = _closed_plainly(text, pos, limit, ended, context)
+        if plainly is not False:
+            return None if plainly is None else False
     char = PLAIN.get(text[after], text[after])
     if char in "}])":
         alone = len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
-        if char in context.stack and alone and text[pos - 1] != context.opened == '"':
-            return _no_more_quotes(text, after, limit, ended)
         return char in context.stack and alone
     if char == ":" or (context.is_key and (char in QUOTES or char == "=")):
         return context.is_key
@@ -232,7 +235,21 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
         if key is not False:
             return key
     newline = text.rfind("\n", pos, after)
-    return newline >= 0 and context.around.labelled(text, newline + 1, ended)
+    label = context.around.labelled(text, newline + 1, ended) if newline >= 0 else ""
+    return None if label is None else label != ""
+
+
+def _closed_plainly(text: str, pos: int, limit: int, ended: bool, context: Context) -> bool | None:
+    """Whether the next plain quote on the line ends the string, as JSON says, so that `”` is part of it."""
+    body = BODY['"'].match(text, pos, limit)
+    assert body is not None
+    if "\n" in body[0]:
+        return False
+    if body.end() >= limit:
+        return True
+    if body.end() >= len(text) or text[body.end()] != '"':
+        return False if ended else None
+    return ends_string(text, body.end() + 1, ended, context)
 
 
 def _behind_gap(text: str, pos: int, limit: int, ended: bool) -> int | None:
@@ -294,11 +311,3 @@ def _quoted_key_at(text: str, pos: int, limit: int, ended: bool) -> bool | None:
             return None
         if (after < end and text[after] in ":：") or text[pos] == opened:
             return after < end and text[after] in ":："
-
-
-def _no_more_quotes(text: str, pos: int, limit: int, ended: bool) -> bool | None:
-    """Whether the line has no plain quote left, so that a typographic one must have closed its string."""
-    line = text.find("\n", pos, limit)
-    if text.find('"', pos, line if line >= 0 else limit) >= 0:
-        return False
-    return True if line >= 0 or ended else None

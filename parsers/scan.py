@@ -29,6 +29,9 @@ _INLINE_LABEL = re.compile(
     r"(.{1,80}?)[ \t,;]+(?:(?:action|tool)[ _]?input|行动输入|动作输入)\s*[:：]\s*", re.IGNORECASE
 )
 _NEXT_OBJECT = re.compile(r"[,;，]\s*(?=[{｛])")
+_BEHIND_FENCE = {"observation": "invented_observation", "answer": "answer_after_call"}
+"""Kind of a label inside a fence that does not end → why all from there on is dropped."""
+
 NAME = 200
 """Longer text on the line of an action is no name."""
 
@@ -107,11 +110,11 @@ class Scanner(TextScan):
         if not seen:
             return pos
         block, char = self.block, self.source.text[pos]
-        if char == "<":
+        if char in "<[◁":
             pos, done = yield from self._mark(pos)
             if done:
                 return pos
-        elif char in "[［":
+        if char in "[［":
             pos, is_list = yield from self._is_list(pos)
             if is_list:
                 return (yield from self._unlabelled_input(pos))
@@ -123,7 +126,7 @@ class Scanner(TextScan):
             return (yield from self._name(pos))
         if block.form == "square" and block.payloads[0].cut:
             return (yield from self._square(pos, block.payloads[0].start))
-        return (yield from self.rest_of_line(pos, False))
+        return (yield from self._dropped(pos))
 
     def _is_list(self, pos: int) -> Scan[tuple[int, bool]]:
         """Whether a bracket opens a list of objects or of calls, and is not just around a name."""
@@ -150,19 +153,19 @@ class Scanner(TextScan):
         block = self.block
         while True:
             pos, end, line = yield from self._some_line(pos)
-            inline = _INLINE_LABEL.match(line)
+            token = self._end_of_name(line)
+            inline = _INLINE_LABEL.match(line[:token])
             if inline and names.known(inline[1], self.tools, ignore):
                 block.name, here = inline[1], self.source.base + pos
                 self.open(Block("input", here + inline.end(1), here + inline.end()))
                 return pos + inline.end()
-            bracket = self._inline_bracket(line)
+            bracket = self._inline_bracket(line[:token])
             if bracket >= 0 or end:
                 break
             pos = yield from self.source.more(pos)
         if bracket < 0:
-            token = self._end_of_name(line)
             block.name = line[:token].strip() or "?"
-            return pos + token if token < len(line) else (yield from self.rest_of_line(pos + token, False))
+            return pos + token if token < len(line) else (yield from self._dropped(pos + token))
         block.name, pos = line[:bracket], pos + bracket
         if line[bracket] == "[":
             block.form = "square"
@@ -197,7 +200,7 @@ class Scanner(TextScan):
 
     def _end_of_name(self, line: str) -> int:
         """Where a token ends the name."""
-        for mark in re.finditer(r"[<\[]", line):
+        for mark in re.finditer(r"[<\[◁]", line):
             token = token_at(line, mark.start())
             if mark.start() and token is not None and token.role in ("end", "unstep", "think", "close"):
                 return mark.start()
@@ -247,10 +250,10 @@ class Scanner(TextScan):
         payload: Payload | None = None
         if FENCE.match(self.source.text, pos):
             pos, mark, _ = yield from fence_header(self.source, pos)
-            pos, block.form, payload, observed = yield from fenced(self.source, pos, mark, self)
+            pos, block.form, payload, label = yield from fenced(self.source, pos, mark, self)
             block.payloads.append(payload)
-            if observed >= 0:
-                self.cut_at(observed, "invented_observation", observed)
+            if label:
+                self.cut_at(payload.end, _BEHIND_FENCE.get(label, "dropped_tail"), payload.end)
             return pos
         if char in "{[｛［":
             pos, payload = yield from bracketed(self.source, pos, self)
@@ -315,7 +318,26 @@ class Scanner(TextScan):
             block.tail = True
             if block.region and self.first:
                 self.cut_at(block.region.end, "dropped_tail", self.source.base + pos)
-        return (yield from self.rest_of_line(pos, False))
+        return (yield from self._dropped(pos))
+
+    def _dropped(self, pos: int) -> Scan[int]:
+        """What is left of a line and has no part in the step. Thinking in it is still thinking, and a turn
+        that ends in it has ended."""
+        while not self.cut:
+            mark = SPECIAL.search(self.source.text, pos)
+            if mark is None:
+                pos = len(self.source.text)
+                if self.source.ended:
+                    break
+                pos = yield from self.source.more(pos)
+                continue
+            if mark[0] == "\n":
+                return mark.end()
+            pos, token = yield from self.token(mark.start())
+            if token is not None and token.role in ("think", "unthink", "end"):
+                return (yield from self._mark(pos))[0]
+            pos += 1
+        return pos
 
     def _mark(self, pos: int) -> Scan[tuple[int, bool]]:
         """A token between the parts of a step; False if it is none that counts here."""

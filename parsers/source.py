@@ -52,7 +52,8 @@ class Source:
     def strict_end(self, pos: int) -> int:
         """Where valid JSON that begins at `pos` ends; 0 if it is not valid, not here yet, or nested deeply.
 
-        This only saves time: a scan of the brackets finds the same end.
+        This only saves time: a scan of the brackets finds the same end. Where `”` stands, which may close a
+        string that `"` opened, it is left to that scan.
         """
         if self._failed > TRIES:
             return 0
@@ -62,7 +63,7 @@ class Source:
             self._failed += 1
             return 0
         brackets = self.text.count("{", pos, end) + self.text.count("[", pos, end)
-        return end if brackets <= FLAT else 0
+        return end if brackets <= FLAT and "”" not in self.text[pos:end] else 0
 
     def whole(self) -> str:
         """All the text there was."""

@@ -23,6 +23,7 @@ _JSON = re.compile(
 _CALL = re.compile(r"([\w.\-]+)\s?[({｛\[]")
 _OPEN_START = re.compile(r"""[{｛\[［]\s*+[\w. ]*+\\?|[\w.\-]+\s?|json5?c?\s*""", re.IGNORECASE)
 _BRACKET = re.compile(r"[({｛\[［]")
+_TOKEN_START = re.compile(r"[<\[]")
 
 
 class TextScan(MarkScan):
@@ -62,6 +63,8 @@ class TextScan(MarkScan):
             end = text.find("\n", pos, pos + HEAD)
             head = text[pos : end if end >= 0 else pos + HEAD]
             complete = end >= 0 or self.source.ended or len(text) >= pos + HEAD
+            if (token := _end_token(head)) >= 0:
+                head, complete = head[:token], True
             label = self.labels.match(head) or self._step_tag(head)
             growing = not complete and (self.labels.may_begin(head) or may_begin(head, _indent(head)))
             if label is not None and (label.sign in (":", "<") or not growing):
@@ -227,6 +230,15 @@ class TextScan(MarkScan):
         if token.role == "open":
             return (yield from self.native(pos))
         return pos, False
+
+
+def _end_token(head: str) -> int:
+    """Where a token that ends the turn stands in a line, and with it the line; -1 if there is none."""
+    for mark in _TOKEN_START.finditer(head):
+        token = token_at(head, mark.start())
+        if token is not None and token.role == "end":
+            return mark.start()
+    return -1
 
 
 def _indent(head: str) -> int:

@@ -62,9 +62,9 @@ class Tolerant:
         self._stack: list[str] = []
         self._word_keys = False
 
-    def labelled(self, text: str, pos: int, ended: bool) -> bool:
+    def labelled(self, text: str, pos: int, ended: bool) -> str:
         """No label can stand in a text that is known to be a payload."""
-        return False
+        return ""
 
     def value(self) -> Any:
         """The value at `pos`; `pos` then stands behind it."""

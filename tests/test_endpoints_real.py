@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from react_agent.endpoints.http import fetch
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.endpoints.openai import OpenAICompletions
 from react_agent.errors import ContextTooLong, EndpointError, EndpointTimeout
-from react_agent.models import default_model, pull
 from react_agent.types import Completion, Part, Sampling, Usage
 
 pytestmark = [
@@ -35,9 +33,12 @@ PARTS = [
 ]
 
 
-@cache
 def model_file() -> Path:
-    return pull(default_model().name)
+    from react_agent.models import model_path
+
+    path = model_path("qwen2.5-coder-0.5b-instruct")
+    assert path is not None
+    return path
 
 
 @pytest.fixture(scope="module")
