@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from react_agent.endpoints.http import fetch
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.endpoints.openai import OpenAICompletions
 from react_agent.errors import ContextTooLong, EndpointError, EndpointTimeout
+from react_agent.models import default_model, pull
 from react_agent.types import Completion, Part, Sampling, Usage
 
 pytestmark = [
@@ -33,12 +35,9 @@ PARTS = [
 ]
 
 
+@cache
 def model_file() -> Path:
-    from react_agent.models import model_path
-
-    path = model_path("qwen2.5-coder-0.5b-instruct")
-    assert path is not None
-    return path
+    return pull(default_model().name)
 
 
 @pytest.fixture(scope="module")
