@@ -99,6 +99,14 @@ def test_the_decorator_takes_a_name_an_effect_a_limit_and_what_it_is_not_for() -
     assert save.spec.description == "Save a note. Not for long texts."
 
 
+def test_an_effect_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(ConfigError, match=r"'pur'.*pure, reads, writes"):
+
+        @tool(effect="pur")  # type: ignore[arg-type]
+        def save(text: str) -> None:
+            """Save a note."""
+
+
 def test_sphinx_parameter_texts() -> None:
     @tool
     def weather(city: str, days: int) -> str:

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, get_args, overload
 
 from react_agent.errors import ConfigError, ToolError
 from react_agent.parsers.step import Action
@@ -27,6 +27,7 @@ TIMEOUT = 30.0
 MAX_CHARS = 4000
 MAX_ERROR_CHARS = 500
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+EFFECTS: tuple[Effect, ...] = get_args(Effect)
 OMITTED = "[… {n} characters omitted]"
 LEAST_MAX_CHARS = 100
 
@@ -79,6 +80,8 @@ def tool(
             raise ConfigError(
                 f"{plain_function!r} is no function; @tool stands above one, or @tool(name=...)"
             )
+        if effect not in EFFECTS:
+            raise ConfigError(f"effect {effect!r}: no such effect; use one of {', '.join(EFFECTS)}")
         label = name or str(getattr(plain_function, "__name__", ""))
         description = summary(plain_function)
         if not_for:
