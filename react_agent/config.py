@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PROJECT_FILE = ".react.yaml"
 USER_FILE = "settings.yaml"
+COMMAND_LINE = "The command line"
 MOST_BYTES = 1_000_000
 """Of a settings file."""
 
@@ -101,7 +102,7 @@ def read_settings(
     said = from_environment(environment)
     for key, value in (flags or {}).items():
         if value is not None:
-            said[key] = checked(key, value, "the command line")
+            said[key] = checked(key, value, COMMAND_LINE)
     settings = replace(Settings(), **found | named | said)
     if settings.api_key and _is_of_project(named, said):
         raise wrong(
@@ -187,7 +188,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def checked(key: str, value: Any, where: str) -> Any:
     """The value of a setting in its type. Raises `ConfigError` naming key, place and type."""
-    if where != "the command line" and SECRET.search(key):
+    if where != COMMAND_LINE and SECRET.search(key):
         raise wrong(
             f"{where}: {key}: secrets are not read from settings files.",
             "Set OPENAI_API_KEY in the environment, and take the key out of the file.",
@@ -353,7 +354,8 @@ def _seen(value: Any) -> str:
         return "a mapping" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
         return {None: "empty", True: "true", False: "false"}[value]
-    return f"the {'text' if isinstance(value, str) else 'number'} {str(value)[:60]!r}"
+    shown = repr(value[:60]) if isinstance(value, str) else str(value)[:60]
+    return f"the {'text' if isinstance(value, str) else 'number'} {shown}"
 
 
 def _shown(url: str) -> str:

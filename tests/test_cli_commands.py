@@ -120,6 +120,27 @@ def test_prompt_shows_what_would_be_sent(home: Home) -> None:
     assert "<|im_start|>" not in home.react("prompt", "--format", "plain", "x").stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "noted"),
+    [
+        (["-m", "llamacpp:http://127.0.0.1:9"], True),
+        (["-m", "local:own.gguf"], True),
+        (["-m", "llamacpp:http://127.0.0.1:9", "--curl"], True),
+        (["-m", "llamacpp:http://127.0.0.1:9", "--format", "plain"], False),
+        (["-m", "llamacpp:http://127.0.0.1:9", "--parts"], False),
+        (["-m", "openai:m"], False),
+        ([], False),
+    ],
+)
+def test_prompt_says_where_only_the_model_itself_knows_its_format(
+    home: Home, arguments: list[str], noted: bool
+) -> None:
+    done = home.react("prompt", "x", *arguments)
+    assert done.exit_code == 0
+    assert ("--format NAME" in done.stderr) == noted
+    assert "Note:" not in done.stdout
+
+
 def test_prompt_as_parts(home: Home) -> None:
     document = json.loads(home.react("prompt", "--parts", "-T", "calculator", "my question").stdout)
     sources = {part["source"]: part["text"] for part in document["parts"]}
@@ -217,7 +238,8 @@ def catalogue(home: Home) -> dict[str, str]:
 
 def test_models_are_listed_fetched_found_and_removed(home: Home) -> None:
     env = catalogue(home)
-    assert "not here" in home.react("models", "list", **env).stdout
+    listed_text = home.react("models", "list", **env).stdout
+    assert listed_text == "  tiny       0 MB  not here  MIT\n    for tests\n"
     assert home.react("models", "path", "tiny", **env).exit_code == 1
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(CONTENT)}\r\nConnection: close\r\n\r\n".encode()
     with serving(lambda _, wire: wire.send(head + CONTENT)) as server:
@@ -302,6 +324,7 @@ def test_a_file_that_is_no_run_is_a_problem(home: Home) -> None:
     done = home.react("replay", "notes.yaml")
     assert done.exit_code == 1
     assert done.stdout.startswith("problem  notes.yaml")
+    assert done.stdout.count("notes.yaml") == 1
 
 
 def test_s66_a_tag_in_a_transcript_builds_nothing(home: Home) -> None:

@@ -11,6 +11,7 @@ from react_agent.cli.options import (
     events_option,
     json_option,
     model_options,
+    question_argument,
     settings_from,
     tool_options,
     verbose_option,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("ask", short_help="Answer one question.")
-@click.argument("question", required=False)
+@question_argument
 @model_options
 @tool_options
 @click.option("-f", "--attach", multiple=True, metavar="FILE", help="Append a text file to the question.")

@@ -57,7 +57,8 @@ def list_models(json: bool) -> None:
         here = "here" if path else "not here"
         mark = "*" if model.default else " "
         size = f"{model.size / 1e6:6.0f} MB"
-        out.line(f"{mark} {model.name:{width}}  {size}  {here:8}  {model.licence:12}  {model.about}")
+        out.line(f"{mark} {model.name:{width}}  {size}  {here:8}  {model.licence}")
+        out.line(f"    {model.about}", dim=True)
 
 
 @command.command(short_help="Fetch a model.")

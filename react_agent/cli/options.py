@@ -26,7 +26,11 @@ def model_options(function: Function) -> Function:
             metavar="MODEL",
             help="openai:NAME, llamacpp:URL, local:NAME, local:FILE.gguf, script:FILE, or a bare name.",
         ),
-        click.option("--base-url", metavar="URL", help="Address of the server [also OPENAI_BASE_URL]."),
+        click.option(
+            "--base-url",
+            metavar="URL",
+            help="Address of the server [OPENAI_BASE_URL, else https://api.openai.com/v1 for openai:NAME].",
+        ),
         click.option("--format", metavar="NAME", help="How turns are written for the model, such as chatml."),
         click.option("-t", "--dialect", metavar="NAME", help="The prompt template [react]."),
         click.option(
@@ -35,6 +39,8 @@ def model_options(function: Function) -> Function:
             nargs=2,
             multiple=True,
             metavar="KEY VALUE",
+            is_eager=True,  # before the question: a value that was forgotten has taken the next word
+            callback=lambda _context, _option, pairs: _options(pairs),
             help=f"Set one of: {', '.join(OPTION_KEYS)}.",
         ),
     )
@@ -78,7 +84,7 @@ def events_option(function: Function) -> Function:
 
 def settings_from(
     *,
-    option: Sequence[tuple[str, str]] = (),
+    option: Mapping[str, Any] | None = None,
     tool: Sequence[str] = (),
     tools: Sequence[str] = (),
     **flags: Any,
@@ -88,11 +94,27 @@ def settings_from(
     from react_agent.config import read_settings
 
     own_stdout()  # the code of tool files may run from now on
-    flags |= _options(option)
+    flags |= option or {}
     flags |= {"tools": tuple(tool) or None, "tool_files": tuple(tools) or None}
     settings = read_settings(flags)
     click.get_current_context().find_root().meta["react_agent.secrets"] = settings.secrets
     return settings
+
+
+def question_argument(function: Function) -> Function:
+    """The question, which is one word for a shell: in quotes."""
+
+    def whole(_context: click.Context, _argument: click.Parameter, words: Sequence[str]) -> str | None:
+        if len(words) > 1:
+            from react_agent.config import wrong
+
+            raise wrong(
+                f"The question came as {len(words)} words: {' '.join(words)}",
+                "Put quotes around it, and options before or behind it.",
+            )
+        return words[0] if words else None
+
+    return click.argument("question", nargs=-1, metavar="[QUESTION]", callback=whole)(function)
 
 
 def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
@@ -102,6 +124,11 @@ def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
     for key, value in pairs:
         name = key.replace("-", "_")
         if name not in OPTION_KEYS:
+            given, equals, rest = name.partition("=")
+            if equals and given in OPTION_KEYS:
+                raise wrong(
+                    f"-o {key}: the value is a word of its own.", f"Write -o {given} {rest or 'VALUE'}"
+                )
             raise wrong(f"-o {key}: there is no such option.", near(name, OPTION_KEYS))
         found[name] = _value(value)
     return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import model_options, settings_from, tool_options
+from react_agent.cli.options import model_options, question_argument, settings_from, tool_options
 
 if TYPE_CHECKING:
     from react_agent.config import Settings
@@ -17,7 +17,7 @@ PLACEHOLDER = "(your question)"
 
 
 @click.command("prompt", short_help="Show exactly what would be sent.")
-@click.argument("question", required=False)
+@question_argument
 @model_options
 @tool_options
 @click.option("-f", "--attach", multiple=True, metavar="FILE", help="Append a text file to the question.")
@@ -48,6 +48,11 @@ def command(
         out.line(curl_command(settings, sent, stop))
     else:
         out.line(flatten(sent, format_name(settings)))
+    if not parts and is_asked_for_its_format(settings):
+        note = (
+            "Written as plain: the model is asked for its own format when it runs. Choose one: --format NAME"
+        )
+        Screen.err(settings.secrets).line(f"Note: {note}", fg="yellow")
 
 
 def format_name(settings: Settings) -> str:
@@ -58,6 +63,14 @@ def format_name(settings: Settings) -> str:
         return settings.format
     model = local_model(settings)
     return model.format if model else "plain"
+
+
+def is_asked_for_its_format(settings: Settings) -> bool:
+    """Whether the format will only be known from a server or a file that is not asked here."""
+    from react_agent.config import full_name, local_model
+
+    kind = full_name(settings).partition(":")[0]
+    return settings.format is None and kind in ("llamacpp", "local") and local_model(settings) is None
 
 
 def _prompt(

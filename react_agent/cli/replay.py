@@ -67,7 +67,8 @@ def tell_report(report: Report, out: Screen) -> None:
     if report.ok:
         out.line(f"equal    {report.path}  {_counts(report)}", fg="green")
     elif report.problem:
-        out.line(f"problem  {report.path}  {report.problem}", fg="red")
+        where = "" if str(report.path) in report.problem else f"{report.path}  "
+        out.line(f"problem  {where}{report.problem}", fg="red")
     else:
         out.line(f"differs  {report.path}  {_counts(report)}", fg="red")
     for warning in report.warnings:

@@ -114,7 +114,7 @@ class Answer(Display):
 def last_line(run: Run, *, tokens: bool) -> str:
     """Where the run was saved, and what it took.
 
-    `saved runs/a.yaml · 2 steps · 1.4 s`
+    `saved runs/a.yaml, 2 steps, 1.4 s`
     """
     words = [f"saved {run.path}"] if run.path else ["not saved"]
     words += [_count(len(run.turns), "step"), f"{run.seconds:.1f} s"]
