@@ -1,4 +1,4 @@
-"""Tools of a small shop: `react ask "What does a chair cost with 20 % off?" --tools examples/shop.py`."""
+"""Tools of a small shop: `react ask "What does a chair cost?" --tools examples/shop.py`."""
 
 from react_agent.errors import ToolError
 from react_agent.tools import tool
