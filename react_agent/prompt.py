@@ -156,6 +156,8 @@ class Prompt:
     def _fact(self, name: str, fact: Any) -> str:
         if name == "problem":
             return self.texts.problems.get(fact, fact)
+        if fact == "":
+            return "?"
         return str(fact) if isinstance(fact, str | int) else ", ".join(fact) or "none"
 
 

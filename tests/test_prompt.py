@@ -154,6 +154,10 @@ def test_every_complaint_names_each_of_its_facts(code: str) -> None:
     assert "$" not in said
 
 
+def test_a_fact_that_is_empty_is_still_seen() -> None:
+    assert "input of `?` ended" in PROMPT.complaint(Malformed("", "", "TRUNCATED", {"tool": ""}))
+
+
 def test_every_problem_of_an_input_has_its_words() -> None:
     assert PROMPT.texts.problems.keys() == PROBLEMS.keys()
 
