@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from string import Template
 from typing import Any
 
@@ -142,16 +143,12 @@ class Prompt:
 
     def _parts(self, role: Role, name: str, **slots: tuple[str, Source]) -> Iterator[Part]:
         """Fill one text, each slot as a part of its own: a value is never looked at for slots again."""
-        text, end = self.texts.texts[name], 0
-        for match in Template.pattern.finditer(text):
-            if between := text[end : match.start()]:
+        for between, slot in _pieces(self.texts.texts[name]):
+            if between:
                 yield Part(role, between)
-            slot = match["named"] or match["braced"]
-            value, source = slots[slot] if slot else ("$", "template")
-            yield Part(role, value, source)
-            end = match.end()
-        if end < len(text):
-            yield Part(role, text[end:])
+            if slot:
+                value, source = slots[slot]
+                yield Part(role, value, source)
 
     def _fact(self, name: str, fact: Any) -> str:
         if name == "problem":
@@ -159,6 +156,25 @@ class Prompt:
         if fact == "":
             return "?"
         return str(fact) if isinstance(fact, str | int) else ", ".join(fact) or "none"
+
+
+@cache
+def _pieces(text: str) -> tuple[tuple[str, str], ...]:
+    """A text cut at its slots: what stands before each slot, and its name; the rest has none.
+
+    >>> _pieces("Observation: $observation.")
+    (('Observation: ', 'observation'), ('.', ''))
+    """
+    pieces, before, end = [], "", 0
+    for match in Template.pattern.finditer(text):
+        before += text[end : match.start()]
+        end = match.end()
+        if slot := match["named"] or match["braced"]:
+            pieces.append((before, slot))
+            before = ""
+        else:
+            before += "$"
+    return (*pieces, (before + text[end:], ""))
 
 
 def _type_name(schema: Mapping[str, Any]) -> str:
