@@ -114,7 +114,7 @@ def explain(
 ) -> Explanation:
     """Read a reply as `read` does, and say how.
 
-    >>> [kind for kind, _ in explain("Thought: late?\\\\nAction: now", {"now": {}}).spans]
+    >>> [kind for kind, _ in explain("Thought: late?\\nAction: now", {"now": {}}).spans]
     ['label', 'other', 'thought', 'other', 'label', 'other', 'call']
     """
     scanner = Scanner(tools, labels, False)
