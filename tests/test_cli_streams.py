@@ -130,6 +130,16 @@ def test_an_answer_of_several_lines_on_a_terminal_is_shown_once(home: Home) -> N
 
 
 @posix
+def test_quiet_says_nothing_of_loading_a_model(home: Home) -> None:
+    home.write("own.gguf", "this is no model")
+    shown, code = on_terminal(home, "ask", "-q", "-m", "local:own.gguf", "x")
+    assert code != 0
+    assert "Error: " in shown
+    assert "Loading" not in shown
+    assert "Loading own" in on_terminal(home, "ask", "-m", "local:own.gguf", "x")[0]
+
+
+@posix
 def test_on_a_terminal_thought_and_answer_have_lines_of_their_own(home: Home) -> None:
     script = home.script(" I know.\nFinal Answer: 409.5")
     shown, _ = on_terminal(home, "ask", "-m", script, "--no-save", "x", env={"NO_COLOR": "1"})

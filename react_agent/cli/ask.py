@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @json_option
 @events_option
 @click.option("-u", "--usage", is_flag=True, help="Show the tokens.")
-@click.option("-q", "--quiet", is_flag=True, help="Show nothing but the answer and errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Show nothing but the answer, errors and a download.")
 @verbose_option("Show repairs, tokens, long results, and where an error comes from.")
 def command(
     question: str | None,
@@ -74,7 +74,7 @@ def command(
     trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream)]
     fetch_if_missing(settings, err)
     agent = build(settings)
-    load(agent.endpoint, err)
+    load(agent.endpoint, err, quiet=quiet)
     ended = run(agent, asked, settings, [*trace, output])
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))

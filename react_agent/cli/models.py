@@ -130,7 +130,7 @@ def fetch_if_missing(settings: Settings, err: Screen) -> None:
         fetch(model.name, err)
 
 
-def load(endpoint: Endpoint, err: Screen) -> None:
+def load(endpoint: Endpoint, err: Screen, *, quiet: bool = False) -> None:
     """Load a model that runs in this process, before anything is to be saved.
 
     Loading is one call that no Python code can break off, signal handlers neither: meanwhile Ctrl-C ends the
@@ -141,7 +141,7 @@ def load(endpoint: Endpoint, err: Screen) -> None:
     from react_agent.endpoints.embedded import Embedded
 
     assert isinstance(endpoint, Embedded)
-    if err.terminal:
+    if err.terminal and not quiet:
         err.line(f"Loading {endpoint.model} …", dim=True)
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
