@@ -64,8 +64,9 @@ class MarkScan(Parts):
         """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a
         step."""
         here = self.source.base + pos
-        if all(block.kind in _TEXT for block in self.blocks):
-            for block in self.blocks:
+        new = self.blocks[self.relabelled :]
+        if all(block.kind in _TEXT for block in new):
+            for block in new:
                 block.kind = "thinking"
         else:
             first = next(
@@ -74,6 +75,7 @@ class MarkScan(Parts):
             self.block = Block("thinking", first.start, first.begin, here, marks=first.marks)
             self.block.add(first.begin, here)
             self.blocks[:] = [self.block]
+        self.relabelled = len(self.blocks)
         self.forget()
         self.display.begin("thinking", False)
         self.open(Block("prose", here, here + token.length))
@@ -81,7 +83,7 @@ class MarkScan(Parts):
 
     def native(self, pos: int) -> Scan[tuple[int, bool]]:
         """Read a native call, if one follows the opener at `pos`."""
-        if self.source.base + pos < self.no_call_before:
+        if self.source.base + pos < self.no_call_before or self.tag == "thought":
             return pos, False
         pos, found, seen = yield from region(self.source, pos, self.tools, self)
         if found is None:

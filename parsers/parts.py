@@ -12,7 +12,7 @@ from .envelopes import ARGUMENT_KEYS, NAME_KEYS
 from .labels import HEAD, Label, Labels
 from .source import Source
 from .step import Tools
-from .tokens import may_begin
+from .tokens import may_begin, without_closers
 
 _LATE = {"late_input": "input", "late_observation": "observation"}
 _ENDING = frozenset({"thought", "action", "input", "observation", "answer"})
@@ -54,6 +54,7 @@ class Parts:
         self.thinking: list[tuple[int, int]] = []
         self.open_think: int | None = None
         self.no_call_before = 0
+        self.relabelled = 0
         self.wrapper = ""
         self.tag = ""
         self.fresh = True
@@ -129,7 +130,7 @@ class Parts:
 
     def forget(self) -> None:
         """Nothing before was a call after all."""
-        self._acted, self._settled = False, 0
+        self._acted, self._settled = False, len(self.blocks)
 
     def begin(self, label: Label, pos: int, head: str) -> None:
         """A label stands at `pos`: end the part before it and begin the next one, or cut."""
@@ -163,7 +164,7 @@ class Parts:
             return None
         if not complete and (not rest.strip() or may_begin(rest, len(rest) - len(rest.lstrip()))):
             return None
-        return self._fits_without_colon(label, rest.strip())
+        return self._fits_without_colon(label, without_closers(rest).strip())
 
     def labelled(self, text: str, pos: int, ended: bool) -> str | None:
         """The kind of the label, if a line begins with one that could end a payload without its brackets."""

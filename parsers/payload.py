@@ -210,15 +210,15 @@ def ends_string(text: str, pos: int, ended: bool, context: Context) -> bool | No
     """
     limit = pos + AHEAD
     ended = ended or len(text) >= limit
+    if text[pos - 1] != context.opened == '"':
+        plainly = _closed_plainly(text, pos, limit, ended, context)
+        if plainly is not False:
+            return None if plainly is None else False
     after = _behind_gap(text, pos, limit, ended)
     if after is None or (after == len(text) - 1 and not ended):
         return None
     if after >= min(len(text), limit):
         return True
-    if text[pos - 1] != context.opened == '"':
-        plainly = _closed_plainly(text, pos, limit, ended, context)
-        if plainly is not False:
-            return None if plainly is None else False
     char = PLAIN.get(text[after], text[after])
     if char in "}])":
         alone = len(context.stack) == 1 or text[after + 1 : after + 2] not in ('"', "”")
