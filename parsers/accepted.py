@@ -59,10 +59,14 @@ class Accepted:
         return end - len(tail) + len(without_closers(tail).rstrip())
 
     def _drop_half_stop_word(self) -> None:
-        """A last line like `Observ` is what is left of a stop word."""
-        start = self.text.rfind("\n") + 1
-        line = IGNORABLE.sub("", without_closers(self.text[start : start + 80])).strip(" \t\r*_#>").lower()
-        if self.scanner.cut or not start or len(line) < (4 if line.isascii() else 2):
+        """A last line like `Observ` is what is left of a stop word, also before a token that ends the turn."""
+        if self.scanner.cut and self.scanner.cut[1] != "end_token":
+            return
+        end = trimmed(self.text, 0, self.limit)[1]
+        start = self.text.rfind("\n", 0, end) + 1
+        line = self.text[start : min(start + 80, end)]
+        line = IGNORABLE.sub("", without_closers(line)).strip(" \t\r*_#>").lower()
+        if not start or len(line) < (4 if line.isascii() else 2):
             return
         acted = self.scanner.acted() or any(block.kind == "answer" for block in self.blocks)
         if acted and any(
@@ -70,8 +74,8 @@ class Accepted:
             for word in self.scanner.labels.kinds
             if self.scanner.labels.kinds[word] == "observation"
         ):
+            self.repair("half_stop_word", start, self.limit)
             self.limit = start
-            self.repair("half_stop_word", start, len(self.text))
             for block in self.blocks:
                 block.end = min(block.end, start)
 

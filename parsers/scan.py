@@ -19,7 +19,7 @@ from .payload import Payload, bracketed
 from .source import Scan
 from .step import Tools
 from .text_scan import TextScan
-from .tokens import SPECIAL, token_at
+from .tokens import SPECIAL, may_begin, token_at
 
 _BLANK = re.compile(r"[^\S\n]*+")
 _BRACKET = re.compile(r"[({\[｛]")
@@ -160,7 +160,7 @@ class Scanner(TextScan):
                 self.open(Block("input", here + inline.end(1), here + inline.end()))
                 return pos + inline.end()
             bracket = self._inline_bracket(line[:token])
-            if bracket >= 0 or end:
+            if end or (bracket >= 0 and not may_begin(line, bracket)):
                 break
             pos = yield from self.source.more(pos)
         if bracket < 0:

@@ -214,3 +214,19 @@ def test_nothing_runs_out_of_a_thought_tag() -> None:
     call = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
     assert code(read_both(f"<thought>maybe {call}")) == "UNCLOSED_THINK"
     assert code(read_both(f"<thought>maybe</thought>{call}")) == "Act"
+
+
+@pytest.mark.parametrize("behind", ["", "\n", "<|im_end|>", " \n</s>more"])
+def test_half_a_stop_word_is_dropped_wherever_the_reply_ends(behind: str) -> None:
+    step = read_both("Final Answer: 42\nObserva" + behind)
+    assert isinstance(step, FinalAnswer)
+    assert step.answer == "42"
+    assert read(step.said, TOOLS) == FinalAnswer(step.said, "", "42")
+
+
+@pytest.mark.parametrize(
+    "bracket", ["[/tool_calls]", "[Tokyo]", "[THINK]", "[args]{}", "[/inst]", "[/think]"]
+)
+def test_a_bracket_behind_a_name_is_the_same_token_in_pieces(bracket: str) -> None:
+    read_both(f"Action: weather{bracket}\nAction Input: Rome")
+    read_both(f"Action: weather {bracket} Rome]")
