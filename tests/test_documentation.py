@@ -95,3 +95,12 @@ def test_every_command_and_flag_in_the_documents_exists() -> None:
 def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_every_file_that_is_named_is_there(page: Path) -> None:
+    for name in re.findall(
+        r"`((?:tests|benchmarks|examples|fuzz|parsers|prompts|react_agent)/[\w/.-]+)`",
+        page.read_text("utf-8"),
+    ):
+        assert (ROOT / name).exists(), f"{page.name} names {name}"
