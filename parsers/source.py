@@ -63,7 +63,7 @@ class Source:
             self._failed += 1
             return 0
         brackets = self.text.count("{", pos, end) + self.text.count("[", pos, end)
-        return end if brackets <= FLAT and "”" not in self.text[pos:end] else 0
+        return end if brackets <= FLAT and self.text.find("”", pos, end) < 0 else 0
 
     def whole(self) -> str:
         """All the text there was."""

@@ -63,9 +63,10 @@ class TextScan(MarkScan):
             end = text.find("\n", pos, pos + HEAD)
             head = text[pos : end if end >= 0 else pos + HEAD]
             complete = end >= 0 or self.source.ended or len(text) >= pos + HEAD
-            if (token := _end_token(head)) >= 0:
-                head, complete = head[:token], True
             label = self.labels.match(head) or self._step_tag(head)
+            if label and label.sign not in (":", "<") and (token := _end_token(head)) >= 0:
+                head, complete = head[:token], True
+                label = self.labels.match(head)
             growing = not complete and (self.labels.may_begin(head) or may_begin(head, _indent(head)))
             if label is not None and (label.sign in (":", "<") or not growing):
                 accepted = self.accepts(label, head, complete)
