@@ -59,13 +59,12 @@ class Prompt:
     def render_turn(self, turn: Turn) -> tuple[Part, ...]:
         """What one turn adds to the prompt: what the model said, what was observed, and the cue."""
         said = turn.step.said.rstrip()
-        lines = [self._observed(o, n, turn) for n, o in enumerate(turn.observations, start=1)]
         parts = [Part("assistant", said, "model")] if said else []
-        for line in lines:
-            parts += [Part("assistant", "\n"), *line]
+        for number, observation in enumerate(turn.observations, start=1):
+            parts += [_fixed("assistant", "\n"), *self._observed(observation, number, turn)]
         failed = any(o.kind in ("error", "complaint") for o in turn.observations)
         cue = self.texts.cue_after_error if failed else self.texts.cue
-        return (*parts, Part("assistant", "\n" + cue))
+        return (*parts, _fixed("assistant", "\n" + cue))
 
     def complaint(self, step: Malformed) -> str:
         """The sentence that tells the model what it did wrong and what to write."""
@@ -145,7 +144,7 @@ class Prompt:
         """Fill one text, each slot as a part of its own: a value is never looked at for slots again."""
         for between, slot in _pieces(self.texts.texts[name]):
             if between:
-                yield Part(role, between)
+                yield _fixed(role, between)
             if slot:
                 value, source = slots[slot]
                 yield Part(role, value, source)
@@ -156,6 +155,12 @@ class Prompt:
         if fact == "":
             return "?"
         return str(fact) if isinstance(fact, str | int) else ", ".join(fact) or "none"
+
+
+@cache
+def _fixed(role: Role, text: str) -> Part:
+    """Text of the template itself; a long run has the same few pieces again and again."""
+    return Part(role, text)
 
 
 @cache
