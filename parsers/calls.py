@@ -163,8 +163,7 @@ def _whole_step(
 
 
 def read_value(text: str, tool: str, cut: str, terms: Terms) -> Any:
-    """Decode the JSON of a call. A text that was cut inside a string, or in a way that loses a value, is no
-    call."""
+    """Decode the JSON of a call. A text that was cut inside a string, or in a way that loses a value, is no call."""
     try:
         if cut == "string":
             raise Fault("TRUNCATED", tool=tool)
@@ -224,8 +223,7 @@ def _inside(text: str) -> str:
 
 
 def _is_remark(whole: str, block: Block, texts: list[Written]) -> bool:
-    """Whether the brackets behind a name hold a remark and no input: an input stands under it, or it is a
-    phrase."""
+    """Whether the brackets behind a name hold a remark and no input: an input stands under it, or it is a phrase."""
     payload = block.payloads[0]
     inner = _inside(whole[payload.start : payload.end])
     if not inner or any(text.text.strip() for text in texts):

@@ -153,8 +153,7 @@ class _Conclusion(Accepted):
     # no label
 
     def _unlabelled(self) -> Step:
-        """A reply with neither an action nor an answer: a call that stands alone, an answer, or a bare
-        thought."""
+        """A reply with neither an action nor an answer: a call that stands alone, an answer, or a bare thought."""
         if self.scanner.open_think is not None:
             raise Fault("TRUNCATED", tool="") if self.cut_off else Fault("UNCLOSED_THINK")
         if (given := next((block for block in self.blocks if block.kind == "input"), None)) is not None:
@@ -251,8 +250,7 @@ class _Conclusion(Accepted):
         return FinalAnswer(said, self.thought(start), answer, self.all_repairs())
 
     def _after_thought(self, thoughts: list[Block]) -> Step:
-        """Only thoughts: an error, unless the thought says that no tool is needed and goes on with the
-        answer."""
+        """Only thoughts: an error, unless the thought says that no tool is needed and goes on with the answer."""
         text = self.text_of(thoughts[-1])
         first = text[: HEAD + 1].partition("\n")[0]
         if says_no_tool(first) and (rest := text[len(first) :].strip()):
@@ -274,8 +272,7 @@ class _Conclusion(Accepted):
         return any(label is not None and label.kind == "action" for label in labels)
 
     def _ends_in_call(self, text: str) -> bool:
-        """Whether the last paragraph is JSON that calls a tool: close to a call, but it does not stand
-        alone."""
+        """Whether the last paragraph is JSON that calls a tool: close to a call, but it does not stand alone."""
         last = text.rstrip().rfind("\n{")
         return (
             last >= 0 and text.rstrip().endswith("}") and alone.attempted(text[last:], self.tools) is not None

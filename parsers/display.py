@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class Piece(NamedTuple):
-    """Text that is certain to be part of the thought or of the answer. Pieces of a kind are joined as they
-    are."""
+    """Text that is certain to be part of the thought or of the answer. Pieces of a kind are joined as they are."""
 
     kind: Literal["thought", "answer"]
     text: str

@@ -40,8 +40,7 @@ _ENVELOPES = frozenset(map(squeeze, ENVELOPE_KEYS))
 
 
 class Called(NamedTuple):
-    """A call as it was written: the name, and its input, still to be fitted. `has_input`: there was a key
-    for it."""
+    """A call as it was written: the name, and its input, still to be fitted. `has_input`: there was a key for it."""
 
     name: str
     input: Any

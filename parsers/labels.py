@@ -79,10 +79,8 @@ class Label(NamedTuple):
     """A label at the head of a line: its kind, where its content begins, and how sure it is.
 
     `sign` is what stands between label and content: `:` (any colon), `-` (a dash, an equals sign), `]`
-    (brackets
-    around the label), `#` (bold around it, or a heading), `<` (it is a tag), or an empty text (nothing).
-    `marks` is what opened around the label and was
-    not closed before the content.
+    (brackets around the label), `#` (bold around it, or a heading), `<` (it is a tag), or an empty text
+    (nothing). `marks` is what opened around the label and was not closed before the content.
     """
 
     kind: str

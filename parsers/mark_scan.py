@@ -61,8 +61,7 @@ class MarkScan(Parts):
         return pos
 
     def relabel(self, pos: int, token: Token) -> None:
-        """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a
-        step."""
+        """A lone closer of thinking: all before it was thinking. It is the thought, and none of it is a step."""
         here = self.source.base + pos
         new = self.blocks[self.relabelled :]
         if all(block.kind in _TEXT for block in new):
@@ -99,8 +98,7 @@ class MarkScan(Parts):
         return pos, True
 
     def read_fence(self, pos: int) -> Scan[int]:
-        """A fence at the start of a line: around the whole message, around thinking, or a quotation in the
-        text."""
+        """A fence at the start of a line: around the whole message, around thinking, or a quotation in the text."""
         if self.wrapper:
             pos, end, head = yield from line_head(self.source, pos)
             if is_fence_end(head, self.wrapper):

@@ -81,8 +81,7 @@ def plain(text: str) -> str:
 
 
 def said_in(text: str, tools: Mapping[str, Any]) -> list[str]:
-    """The tools whose names stand in a sentence as whole words; names in another case only if no other is
-    there."""
+    """The tools whose names stand in a sentence as whole words; names in another case only if no other is there."""
     for flags in (re.NOFLAG, re.IGNORECASE):
         found = [name for name in tools if re.search(_BEFORE + re.escape(name) + _BEHIND, text, flags)]
         if found:

@@ -228,8 +228,7 @@ class _RegionScan:
         return found
 
     def _value_end(self) -> Scan[tuple[int, str]]:
-        """Where the value ends: at a closer with another tag behind it, at the next tag, or with the
-        function."""
+        """Where the value ends: at a closer with another tag behind it, at the next tag, or with the function."""
         while True:
             mark = _VALUE_END.search(self.source.text, self.pos)
             if mark is None:

@@ -178,8 +178,7 @@ class Parts:
         return None if self.labels.may_begin(head) else ""
 
     def answer_ends(self, label: Label, head: str, pos: int) -> bool:
-        """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there
-        on."""
+        """Whether a label inside an answer ends it. If it may begin a step, the answer is held from there on."""
         listing = self._listing or self.last_char in (":", "：")
         kind = _LATE.get(label.kind, label.kind)
         if kind == "answer":

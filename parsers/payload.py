@@ -155,8 +155,7 @@ def _close(stack: list[str], char: str) -> None:
 
 
 def _comment(source: Source, pos: int) -> Scan[int]:
-    """Step over a comment, or over one character if none begins here. A line comment needs a space before
-    it."""
+    """Step over a comment, or over one character if none begins here. A line comment needs a space before it."""
     if source.text.startswith("/*", pos):
         return (yield from find(source, pos + 2, "*/"))[0]
     spaced = not pos or source.text[pos - 1].isspace() or source.text[pos - 1] in "{}[],"

@@ -86,8 +86,7 @@ class Scanner(TextScan):
         return (yield from self.text(pos))
 
     def _content(self, pos: int, label: Label) -> Scan[int]:
-        """Step over what still belongs to a label: marks that close behind its colon, and the label once
-        more."""
+        """Step over what still belongs to a label: marks that close behind its colon, and the label once more."""
         while True:
             head = self.source.text[pos : pos + HEAD].partition("\n")[0]
             marks = len(head) - len(head.lstrip(" *_\t")) if label.marks else 0
@@ -104,8 +103,7 @@ class Scanner(TextScan):
                 pos = yield from self.source.more(pos)
 
     def _action(self, pos: int) -> Scan[int]:
-        """Read the line of an action: its name, perhaps with an input behind it; or an input without a
-        label."""
+        """Read the line of an action: its name, perhaps with an input behind it; or an input without a label."""
         pos, seen = yield from self._visible(pos)
         if not seen:
             return pos
@@ -184,8 +182,7 @@ class Scanner(TextScan):
         return pos, end >= 0 or self.source.ended or len(text) >= pos + NAME, line
 
     def _inline_bracket(self, line: str) -> int:
-        """Where the first bracket stands that has a tool's name, or a word for the answer, right before
-        it."""
+        """Where the first bracket stands that has a tool's name, or a word for the answer, right before it."""
         for bracket in _BRACKET.finditer(line):
             name = line[: bracket.start()].strip()
             if name and (names.known(name, self.tools, ignore) or names.is_answer(name, self.tools)):

@@ -56,8 +56,7 @@ class TextScan(MarkScan):
         return pos
 
     def find_label(self, pos: int) -> Scan[tuple[int, Label | None, str]]:
-        """The label or the step tag at the start of a line, once that is certain, and the head of the
-        line."""
+        """The label or the step tag at the start of a line, once that is certain, and the head of the line."""
         while True:
             text = self.source.text
             end = text.find("\n", pos, pos + HEAD)
@@ -123,8 +122,7 @@ class TextScan(MarkScan):
         return pos, False
 
     def payload_start(self, pos: int) -> Scan[tuple[int, int]]:
-        """Where the bracket of a payload stands that begins at `pos`: JSON, or the call of a known tool;
-        else -1."""
+        """Where the bracket of a payload stands that begins at `pos`: JSON, or the call of a known tool; else -1."""
         while True:
             text = self.source.text
             if _JSON.match(text, pos):

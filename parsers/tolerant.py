@@ -51,8 +51,7 @@ class Mend(NamedTuple):
 
 
 class Tolerant:
-    """Reads one value after the other from `text`, which is whole. Each reading method raises
-    `Unreadable`."""
+    """Reads one value after the other from `text`, which is whole. Each reading method raises `Unreadable`."""
 
     def __init__(self, text: str, keys: Set[str] = frozenset(), pos: int = 0) -> None:
         self.text = text

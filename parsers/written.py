@@ -163,8 +163,7 @@ def _lines(text: str, tool: str, declared: Mapping[str, Any]) -> dict[str, Any] 
 
 
 def _entries(text: str, declared: Mapping[str, Any]) -> list[str]:
-    """The lines of a text; a single line is parted at commas that have another parameter's name behind
-    them."""
+    """The lines of a text; a single line is parted at commas that have another parameter's name behind them."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if len(lines) > 1:
         return lines
