@@ -16,14 +16,13 @@ class Display:
     """Collects pieces.
 
     Blanks wait until visible text follows, since a label may follow them. Prose waits until a label makes a
-    thought
-    of it.
+    thought of it, unless the reply began `in_thought`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, in_thought: bool = False) -> None:
         self._pieces: list[Piece] = []
         self._waiting: list[tuple[str, bool]] = []
-        self._kind = "prose"
+        self._kind = "thought" if in_thought else "prose"
         self._shown: set[str] = set()
         self._begun = False
         self.holding = False

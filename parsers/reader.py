@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from .display import Piece
+from .display import Display, Piece
 from .labels import ENGLISH_AND_CHINESE, Labels
 from .step import Step, Tools
 
@@ -53,8 +53,9 @@ class Reader:
     """Reads a reply as it comes in.
 
     `several` says what is done with more than one call: `all` are read, or only the `first`, and then the
-    reader asks
-    to stop as soon as that one is complete. Without `show`, `feed` returns no pieces.
+    reader asks to stop as soon as that one is complete. Without `show`, `feed` returns no pieces. `in_thought`:
+    the prompt ended in the label of a thought, so text without a label is shown as a thought at once (what it
+    means is not changed by this: with no label at all it may still be the answer).
     """
 
     def __init__(
@@ -64,10 +65,12 @@ class Reader:
         several: Literal["all", "first"] = "all",
         labels: Labels = ENGLISH_AND_CHINESE,
         show: bool = True,
+        in_thought: bool = False,
     ) -> None:
         from .scan import Scanner  # here, so that a program which only needs the nouns starts fast
 
         self._scanner = Scanner(tools, labels, first=several == "first", shows=show)
+        self._scanner.display = Display(in_thought)
         self._scan = self._scanner.run()
         next(self._scan)
 

@@ -56,7 +56,8 @@ class Agent:
     ) -> tuple[Completion, Step]:
         """Ask for one reply and read it as it comes; hang up as soon as what follows cannot matter."""
         parts = self.prompt.render(question, self.toolbox.specs, turns)
-        reader = Reader({spec.name: spec.parameters for spec in self.toolbox.specs})
+        tools = {spec.name: spec.parameters for spec in self.toolbox.specs}
+        reader = Reader(tools, in_thought=bool(self.prompt.texts.cue))
         text, usage = [], Usage()
         completion = None
         with closing(self.endpoint.complete(parts, stop=self.prompt.stop, deadline=deadline)) as stream:

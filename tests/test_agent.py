@@ -188,6 +188,20 @@ def test_what_can_be_watched_comes_in_order() -> None:
     assert isinstance(seen[0], Piece)
 
 
+def test_a_thought_is_shown_while_it_is_written() -> None:
+    endpoint = Stopless([act(2, 3, "I add the two numbers of the question"), "Final Answer: 5"])
+    so_far: list[tuple[str, str]] = []
+
+    def watch(sight: Sight) -> None:
+        if isinstance(sight, Piece):
+            so_far.append((sight.text, endpoint.read))
+
+    next(Agent(endpoint, PROMPT, Toolbox([add])).run("q", watch))
+    assert "".join(text for text, _ in so_far) == "I add the two numbers of the question"
+    assert all("Action" not in read for _, read in so_far[:-1])
+    assert len(so_far) > 4
+
+
 def test_usage_told_before_the_stream_was_cut_is_kept() -> None:
     class Counting(Scripted):
         def complete(
