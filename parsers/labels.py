@@ -135,7 +135,7 @@ class Labels:
         tail = _TAIL.match(head, found.end())
         assert tail is not None
         opened, (closed, sign) = found[1], tail.groups()
-        kind, end = self.kinds[_squeeze(found[2])], tail.end()
+        kind, end = self.kinds.get(found[2]) or self.kinds[_squeeze(found[2])], tail.end()
         if sign is None:
             framed = opened.strip("*_`") and closed
             sign = "]" if framed else "#" if (opened and closed) or "#" in head[: found.start(1)] else ""

@@ -123,9 +123,10 @@ class Parts:
 
     def acted(self) -> bool:
         """Whether a call was begun: an action with a name that is not a word for none, or a native call."""
-        if not self._acted:
-            new, self._settled = self.blocks[self._settled :], len(self.blocks) - 1
-            self._acted = any(map(_is_call, new[:-1]))
+        last = len(self.blocks) - 1
+        if not self._acted and self._settled != last:
+            self._acted = any(map(_is_call, self.blocks[self._settled : last]))
+            self._settled = last
         return self._acted or _is_call(self.block)
 
     def forget(self) -> None:

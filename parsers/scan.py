@@ -21,6 +21,7 @@ from .step import Tools
 from .text_scan import TextScan
 from .tokens import SPECIAL, may_begin, token_at
 
+_COLON = re.compile(f"[{COLONS}]")
 _BLANK = re.compile(r"[^\S\n]*+")
 _BRACKET = re.compile(r"[({\[｛]")
 _LIST = re.compile(r"""[\[［]\s*+(?:[{｛"'“]|[\w.]+\()""")
@@ -90,7 +91,7 @@ class Scanner(TextScan):
         while True:
             head = self.source.text[pos : pos + HEAD].partition("\n")[0]
             marks = len(head) - len(head.lstrip(" *_\t")) if label.marks else 0
-            again = self.labels.match(head[marks:]) if any(colon in head for colon in COLONS) else None
+            again = self.labels.match(head[marks:]) if _COLON.search(head) else None
             if again is not None and again.sign == ":" and again.kind == label.kind:
                 pos += marks + again.end
             elif (
