@@ -128,12 +128,17 @@ def functions(text: str, terms: Terms, span: Span) -> list[Action]:
     return found
 
 
-def _read_call(reader: Tolerant, tool: str, text: str, terms: Terms) -> tuple[list[Any], dict[str, Any]]:
+def _read_call(
+    reader: Tolerant, tool: str, text: str, terms: Terms, *, closed: bool = False
+) -> tuple[list[Any], dict[str, Any]]:
+    """The values of a call by place and by name. `closed`: its last bracket stands outside of `text`."""
     try:
         values, named = reader.arguments()
     except Unreadable as problem:
         raise bad_input(tool, problem.problem, problem.position, text) from None
     for mend in reader.mends:
+        if mend.kind == "missing_brackets" and closed:
+            continue
         terms.note(mend.kind)
         if mend.kind == "missing_brackets":
             raise Fault("TRUNCATED", tool=tool)
@@ -253,19 +258,8 @@ def _inline(whole: str, block: Block, tool: str, terms: Terms, span: Span) -> li
     reader = Tolerant(inner, frozenset(declared))
     if payload.cut:
         raise Fault("TRUNCATED", tool=tool)
-    values, given = _read_inner(reader, tool, inner, terms)
+    values, given = _read_call(reader, tool, inner, terms, closed=True)
     return [Action(tool, a, span) for a in inputs.from_call(values, given, tool, terms, inner)]
-
-
-def _read_inner(reader: Tolerant, tool: str, text: str, terms: Terms) -> tuple[list[Any], dict[str, Any]]:
-    try:
-        values, given = reader.arguments()
-    except Unreadable as problem:
-        raise bad_input(tool, problem.problem, problem.position, text) from None
-    for mend in reader.mends:
-        if mend.kind != "missing_brackets":
-            terms.note(mend.kind)
-    return values, given
 
 
 def is_text_in_brackets(whole: str, block: Block) -> bool:
@@ -301,7 +295,7 @@ def _item(whole: str, item: Item, terms: Terms) -> list[Action]:
         if payload.cut:
             raise Fault("TRUNCATED", tool=tool)
         reader = Tolerant(_inside(text), frozenset(terms.tools[tool].get("properties", {})))
-        values, given = _read_inner(reader, tool, text, terms)
+        values, given = _read_call(reader, tool, text, terms, closed=True)
         return [Action(tool, a, span) for a in inputs.from_call(values, given, tool, terms, text)]
     texts = [Written(text, "too_deep" if payload.deep else payload.cut)] if item.form else []
     return arguments_of(tool, texts, terms, span)
