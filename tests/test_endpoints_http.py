@@ -212,7 +212,7 @@ def test_s79_the_deadline_holds(behaviour: Behaviour) -> None:
     begun = time.monotonic()
     error, _ = failing(behaviour, deadline=begun + 0.6)
     assert isinstance(error, EndpointTimeout)
-    assert 0.4 < time.monotonic() - begun < 4
+    assert 0.4 < time.monotonic() - begun < 1.3
 
 
 def test_s79_a_post_is_not_sent_again_after_a_read_timeout() -> None:
@@ -506,7 +506,7 @@ def test_a_proxy_is_used_for_other_hosts_and_bounded_by_the_deadline(monkeypatch
         begun = time.monotonic()
         with pytest.raises(EndpointTimeout):
             list(model.complete([], deadline=begun + 0.5))
-    assert time.monotonic() - begun < 4
+    assert time.monotonic() - begun < 1.3
     assert proxy.received[0].path == "http://model.invalid/v1/completions"
 
 
