@@ -119,6 +119,19 @@ class Sampling:
     top_p: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What a reply may look like, in the notations that servers take; None where it cannot be said so.
+
+    `gbnf` is llama.cpp's grammar notation, `regex` a regular expression for the whole reply, `schema` a JSON
+    Schema. A server may ignore it, so the reply is read with the same care as any other.
+    """
+
+    gbnf: str | None = None
+    regex: str | None = None
+    schema: Mapping[str, Any] | None = None
+
+
 Stream: TypeAlias = Generator[str | Usage | Completion, None, None]
 """One reply as it comes: pieces of text, a `Usage` whenever one is learnt, and a `Completion` last.
 Closing it closes the connection."""
@@ -134,8 +147,18 @@ class Endpoint(Protocol):
     kind: str
     model: str
 
+    @property
+    def can(self) -> frozenset[str]:
+        """The notations of a `Constraint` that are sent: `gbnf`, `regex`, `schema`."""
+        ...
+
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream: ...
 
     def describe(self) -> Mapping[str, Any]:

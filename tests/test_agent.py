@@ -14,7 +14,7 @@ from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, FinalAnswer, Malformed
 from react_agent.prompt import Prompt
 from react_agent.tools import Toolbox, tool
-from react_agent.types import Completion, Outcome, Part, Stream, Turn, Usage
+from react_agent.types import Completion, Constraint, Outcome, Part, Stream, Turn, Usage
 
 PROMPT = Prompt.load("react")
 
@@ -62,10 +62,15 @@ def test_the_observation_is_in_the_next_prompt() -> None:
 
     class Remembering(Scripted):
         def complete(
-            self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+            self,
+            parts: Sequence[Part],
+            *,
+            stop: Sequence[str] = (),
+            deadline: float | None = None,
+            constraint: Constraint | None = None,
         ) -> Stream:
             seen.append("".join(part.text for part in parts))
-            return super().complete(parts, stop=stop, deadline=deadline)
+            return super().complete(parts, stop=stop, deadline=deadline, constraint=constraint)
 
     list(Agent(Remembering([act(2, 3), "Final Answer: 5"]), PROMPT, Toolbox([add])).run("q"))
     assert seen[1] == seen[0] + act(2, 3) + "\nObservation: 5.0\nThought:"
@@ -86,7 +91,12 @@ class Stopless(Scripted):
     read = ""
 
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream:
         self.read = ""
         for item in super().complete(parts, deadline=deadline):
@@ -206,7 +216,12 @@ def test_a_thought_is_shown_while_it_is_written() -> None:
 def test_usage_told_before_the_stream_was_cut_is_kept() -> None:
     class Counting(Scripted):
         def complete(
-            self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+            self,
+            parts: Sequence[Part],
+            *,
+            stop: Sequence[str] = (),
+            deadline: float | None = None,
+            constraint: Constraint | None = None,
         ) -> Stream:
             yield Usage(prompt=10)
             yield act(1)
@@ -231,10 +246,15 @@ def test_the_deadline_of_a_run_is_given_to_the_endpoint() -> None:
 
     class Clocked(Scripted):
         def complete(
-            self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+            self,
+            parts: Sequence[Part],
+            *,
+            stop: Sequence[str] = (),
+            deadline: float | None = None,
+            constraint: Constraint | None = None,
         ) -> Stream:
             seen.append(deadline)
-            return super().complete(parts, stop=stop, deadline=deadline)
+            return super().complete(parts, stop=stop, deadline=deadline, constraint=constraint)
 
     now = time.monotonic()
     list(Agent(Clocked([act(1), "Final Answer: 1"]), PROMPT, Toolbox([add]), seconds=60).run("q"))

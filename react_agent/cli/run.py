@@ -16,7 +16,17 @@ from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Step
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
-from react_agent.types import Endpoint, Observation, Outcome, Part, Stream, Transcript, Turn, Usage
+from react_agent.types import (
+    Constraint,
+    Endpoint,
+    Observation,
+    Outcome,
+    Part,
+    Stream,
+    Transcript,
+    Turn,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +74,21 @@ class Heard:
         self.text = ""
         self.began = time.monotonic()
         self.kind = endpoint.kind
+        self.can = endpoint.can
         self._described = endpoint.describe()
         self.model = str(self._described.get("model", ""))
         self._endpoint = endpoint
 
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream:
         self.text = ""
-        stream = self._endpoint.complete(parts, stop=stop, deadline=deadline)
+        stream = self._endpoint.complete(parts, stop=stop, deadline=deadline, constraint=constraint)
         with closing(stream):
             for item in stream:
                 if isinstance(item, str):

@@ -19,7 +19,7 @@ from typing import Any
 from react_agent.endpoints.formats import find_format
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.types import Part, Sampling, Stream
+from react_agent.types import Constraint, Part, Sampling, Stream
 
 
 class Embedded:
@@ -31,6 +31,7 @@ class Embedded:
     """
 
     kind = "local"
+    can = frozenset({"gbnf"})
 
     def __init__(
         self,
@@ -52,9 +53,14 @@ class Embedded:
         self._served: LlamaCpp | None = None
 
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream:
-        yield from self.served().complete(parts, stop=stop, deadline=deadline)
+        yield from self.served().complete(parts, stop=stop, deadline=deadline, constraint=constraint)
 
     def served(self) -> LlamaCpp:
         """Load the model if need be, and give the endpoint that asks it."""

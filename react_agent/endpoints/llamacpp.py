@@ -16,7 +16,7 @@ from react_agent.endpoints.formats import FORMATS, detect, find_format, flatten
 from react_agent.endpoints.reply import Event, as_count, as_text, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError
-from react_agent.types import Part, Sampling, Stream, Usage
+from react_agent.types import Constraint, Part, Sampling, Stream, Usage
 
 FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
@@ -28,6 +28,7 @@ class LlamaCpp:
     """
 
     kind = "llamacpp"
+    can = frozenset({"gbnf"})
 
     def __init__(
         self,
@@ -49,7 +50,12 @@ class LlamaCpp:
         self.model = "unknown"
 
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream:
         format = self._chosen_format(deadline)
         stop = usable((*stop, *FORMATS[format].stop))
@@ -66,6 +72,8 @@ class LlamaCpp:
         }
         if self._sampling.top_p is not None:
             body["top_p"] = self._sampling.top_p
+        if constraint is not None and constraint.gbnf is not None:
+            body["grammar"] = constraint.gbnf
         payloads = http.stream(address, body, deadline=deadline, limits=self._limits)
         yield from assemble(payloads, _event, stop=stop, address=address)
 

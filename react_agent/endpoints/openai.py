@@ -15,7 +15,7 @@ from react_agent.endpoints.formats import find_format, flatten
 from react_agent.endpoints.reply import Event, as_count, as_text, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
 from react_agent.errors import EndpointError
-from react_agent.types import Part, Sampling, Stream, Usage
+from react_agent.types import Constraint, Part, Sampling, Stream, Usage
 
 OPTIONAL = ("stop", "stream_options", "seed", "top_p")
 """Fields that some servers refuse with a 400 naming them; each is then left out, once."""
@@ -29,6 +29,7 @@ class OpenAICompletions:
     """
 
     kind = "openai"
+    can: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -49,7 +50,12 @@ class OpenAICompletions:
         self._refused: frozenset[str] = frozenset()
 
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream:
         stop = usable((*stop, *self._format.stop))
         body = self._body(flatten(parts, self._format_name), stop)

@@ -10,7 +10,7 @@ from typing import Any
 
 from react_agent.endpoints.stop import StopCut
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.types import Completion, Part, Stream, Usage
+from react_agent.types import Completion, Constraint, Part, Stream, Usage
 
 MOST_CHARS = 16_000_000
 """Of a script: some names are those of files that never end."""
@@ -28,6 +28,7 @@ class Scripted:
     """
 
     kind = "script"
+    can: frozenset[str] = frozenset()
 
     def __init__(self, replies: Sequence[str | Completion], *, model: str = "script") -> None:
         self.model = model
@@ -55,7 +56,12 @@ class Scripted:
         return cls(_from_yaml(text, path) if in_yaml else _from_text(text), model=path.name)
 
     def complete(
-        self, parts: Sequence[Part], *, stop: Sequence[str] = (), deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
     ) -> Stream:
         if self.used >= len(self._replies):
             raise EndpointError(
