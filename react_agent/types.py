@@ -75,12 +75,16 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One time round: the completion, how it was read, and what was written back."""
+    """One time round: the completion, how it was read, and what was written back.
+
+    `first_seconds` is the time from asking to the first text of the reply, None where nobody measured it.
+    """
 
     completion: Completion
     step: Step
     observations: tuple[Observation, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    first_seconds: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,20 @@ class Endpoint(Protocol):
         deadline: float | None = None,
         constraint: Constraint | None = None,
     ) -> Stream: ...
+
+    def count(self, text: str) -> int | None:
+        """Tokens of a text by the model's own tokenizer, None where it cannot be asked.
+
+        Asked once for a text, within seconds. Raises `EndpointError`.
+        """
+        ...
+
+    def context(self) -> int | None:
+        """Tokens that prompt and reply may have together, None where the server does not say.
+
+        Asked once, within seconds. Raises `EndpointError`.
+        """
+        ...
 
     def describe(self) -> Mapping[str, Any]:
         """Kind, model, address without credentials and sampling settings, for the transcript."""

@@ -68,14 +68,18 @@ class Display:
 
 
 class Heard:
-    """An endpoint, the text of the reply that it is giving just now, and the time since the run began."""
+    """An endpoint, the text of the reply that it is giving just now, and the time since the run began.
+
+    `first_seconds` is how long that reply took to begin, None until it has.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.text = ""
+        self.first_seconds: float | None = None
         self.began = time.monotonic()
+        self._described = endpoint.describe()
         self.kind = endpoint.kind
         self.can = endpoint.can
-        self._described = endpoint.describe()
         self.model = str(self._described.get("model", ""))
         self._endpoint = endpoint
 
@@ -87,13 +91,22 @@ class Heard:
         deadline: float | None = None,
         constraint: Constraint | None = None,
     ) -> Stream:
-        self.text = ""
+        self.text, self.first_seconds = "", None
+        asked = time.monotonic()
         stream = self._endpoint.complete(parts, stop=stop, deadline=deadline, constraint=constraint)
         with closing(stream):
             for item in stream:
                 if isinstance(item, str):
+                    if item and self.first_seconds is None:
+                        self.first_seconds = time.monotonic() - asked
                     self.text += item
                 yield item
+
+    def count(self, text: str) -> int | None:
+        return self._endpoint.count(text)
+
+    def context(self) -> int | None:
+        return self._endpoint.context()
 
     def is_late(self, seconds: float | None) -> bool:
         """Whether the time of the run is over."""
@@ -160,7 +173,7 @@ def _turns(
         while outcome(turns, agent.max_steps) is None and not heard.is_late(agent.seconds):
             for display in displays:
                 display.step(len(turns) + 1)
-            turns.append(next(running))
+            turns.append(replace(next(running), first_seconds=heard.first_seconds))
             yield turns[-1]
 
 

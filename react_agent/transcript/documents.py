@@ -54,7 +54,7 @@ def turn_document(number: int, turn: Turn, prompt: str) -> Document:
         "completion": {"text": completion.text, "finish_reason": completion.finish_reason},
         "step": step_document(turn.step, completion.text),
         **({"observations": [_observation(o) for o in turn.observations]} if turn.observations else {}),
-        "measured": {"seconds": round(turn.seconds, 3), **_usage(completion.usage)},
+        "measured": {"seconds": round(turn.seconds, 3), **_first(turn), **_usage(completion.usage)},
     }
 
 
@@ -103,6 +103,7 @@ def read_turn(document: Document) -> tuple[int, Turn, str]:
         step=read_step(_get(document, "step", dict), text),
         observations=tuple(_each(document, "observations", _read_observation)),
         seconds=float(_get(measured, "seconds", (int, float), 0.0)),
+        first_seconds=_optional(measured, "first_seconds", (int, float)),
     )
     return _get(document, "turn", int), turn, _get(document, "prompt", str)
 
@@ -219,6 +220,10 @@ def _observation(observation: Observation) -> Document:
     }
 
 
+def _first(turn: Turn) -> Document:
+    return {} if turn.first_seconds is None else {"first_seconds": round(turn.first_seconds, 3)}
+
+
 def _usage(usage: Usage) -> Document:
     counts = {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion}
     known = {name: count for name, count in counts.items() if count is not None}
@@ -278,7 +283,7 @@ def _get(document: Document, key: str, kind: type | tuple[type, ...], default: A
     return value
 
 
-def _optional(document: Document, key: str, kind: type) -> Any:
+def _optional(document: Document, key: str, kind: type | tuple[type, ...]) -> Any:
     return None if document.get(key) is None else _get(document, key, kind)
 
 
