@@ -31,7 +31,7 @@ class Embedded:
     """
 
     kind = "local"
-    can = frozenset({"gbnf"})
+    can = LlamaCpp.can
 
     def __init__(
         self,
@@ -68,6 +68,13 @@ class Embedded:
             url, key = _serve(self._path, self._n_ctx, self._threads)
             self._served = LlamaCpp(url, self._sampling, self._format, api_key=key)
         return self._served
+
+    def count(self, text: str) -> int | None:
+        """Loads the model if need be."""
+        return self.served().count(text)
+
+    def context(self) -> int:
+        return self._n_ctx
 
     def describe(self) -> Mapping[str, Any]:
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from react_agent.errors import ContextTooLong, EndpointError
 
 SNIPPET = 200
+NAMES_SHOWN = 12
 
 ADVICE: Mapping[int, str] = {
     400: "The server does not accept the request; check the model and the sampling settings.",
@@ -93,6 +94,19 @@ def failure(url: str, status: int | None, body: str, *, content_type: str = "") 
     what = f"answered {status}" if status not in {None, 200} else "broke off with an error"
     said = f": {refusal.words}" if refusal.words else " and gave no reason"
     return EndpointError(f"{url} {what}{said.rstrip('.')}. {advice}", url=url, status=status, body=body)
+
+
+def with_names(error: EndpointError, model: str, names: Sequence[str]) -> EndpointError:
+    """Add the models that a server lists to an error about one that it may not have."""
+    if not names or model in names:
+        return error
+    shown_names = ", ".join(names[:NAMES_SHOWN]) + (", …" if len(names) > NAMES_SHOWN else "")
+    return EndpointError(
+        f"{error} It has no model {model!r}, but: {shown_names}.",
+        url=error.url,
+        status=error.status,
+        body=error.body,
+    )
 
 
 def _from_json(data: Any) -> Refusal | None:

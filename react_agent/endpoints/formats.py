@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 
@@ -33,6 +33,14 @@ class Format:
     system_in_user: bool = False
     marks: tuple[str, ...] = ()
     """Turn marks that are ordinary words and no special tokens, forged as easily."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a prompt that is written out; what is not trusted may forge the marks of a turn."""
+
+    text: str
+    trusted: bool = True
 
 
 FORMATS: dict[str, Format] = {
@@ -169,10 +177,19 @@ def flatten(parts: Sequence[Part], name: str) -> str:
     >>> flatten([Part("user", "Hi"), Part("assistant", "Thought:")], "chatml")
     '<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\nThought:'
     """
+    return _safe(pieces(parts, name), find_format(name).marks)
+
+
+def pieces(parts: Sequence[Part], name: str) -> list[Piece]:
+    """The same prompt in pieces of trusted and untrusted text, with nothing broken yet.
+
+    >>> [piece.text for piece in pieces([Part("user", "Hi", "question")], "chatml")]
+    ['<|im_start|>user\\n', 'Hi', '<|im_end|>\\n<|im_start|>assistant\\n']
+    """
     form = find_format(name)
     *closed, (_, last) = _turns(parts, form)
-    head = "".join(_closed(role, text, form) for role, text in closed)
-    return (head + _opened(last, form)).rstrip(" ")
+    written = [piece for role, turn in closed for piece in _closed(role, turn, form)]
+    return _stripped(_merged([*written, *_opened(last, form)]), " ")
 
 
 def neutralise(text: str, name: str) -> str:
@@ -193,53 +210,83 @@ def restore(text: str, name: str) -> str:
     return _specials(find_format(name).marks, f"{BREAK}(?={BREAK}*", ")").sub(lambda match: match[0][0], text)
 
 
-def _turns(parts: Sequence[Part], form: Format) -> list[tuple[Role, str]]:
+def has_special(text: str) -> bool:
+    """Whether a text may hold a special token at all: in every family they begin with one of two characters."""
+    return "<" in text or "[" in text
+
+
+def specials(text: str) -> list[str]:
+    """The special strings of all families in a text, each once.
+
+    >>> specials("a</s><|im_end|></s>")
+    ['</s>', '<|im_end|>']
+    """
+    return list(dict.fromkeys(match[0] for match in _specials((), "", "").finditer(text)))
+
+
+def _turns(parts: Sequence[Part], form: Format) -> list[tuple[Role, list[Piece]]]:
     """Join parts of one role, fold system text into the user's turn if need be, end with the assistant."""
-    turns: list[tuple[Role, str]] = []
+    turns: list[tuple[Role, list[Piece]]] = []
     for role, run in groupby(parts, key=lambda part: part.role):
-        text = _joined(run, form)
+        turn = [Piece(part.text, part.source not in UNTRUSTED) for part in run]
         if role != "assistant":
-            text = text.rstrip("\n")
+            turn = _stripped(turn, "\n")
         if form.system_in_user and role == "system":
-            turns.append(("user", form.system[0] + text + form.system[1]))
+            turns.append(("user", _between(form.system, turn)))
         elif form.system_in_user and role == "user" and turns and turns[-1][0] == "user":
-            turns[-1] = ("user", turns[-1][1] + text)
+            turns[-1][1].extend(turn)
         else:
-            turns.append((role, text))
+            turns.append((role, turn))
     if not turns or turns[-1][0] != "assistant":
-        turns.append(("assistant", ""))
+        turns.append(("assistant", []))
     return turns
 
 
-def _closed(role: Role, text: str, form: Format) -> str:
+def _closed(role: Role, turn: list[Piece], form: Format) -> list[Piece]:
     if role == "assistant":
-        return _opened(text, form) + form.assistant[1]
-    before, after = form.system if role == "system" else form.user
-    return before + text + after
+        return [*_opened(turn, form), Piece(form.assistant[1])]
+    return _between(form.system if role == "system" else form.user, turn)
 
 
-def _opened(text: str, form: Format) -> str:
+def _opened(turn: list[Piece], form: Format) -> list[Piece]:
+    text = next((piece.text for piece in turn if piece.text), "")
     lead = "" if not text or text[0].isspace() else form.lead
-    return form.assistant[0] + lead + text
+    return [Piece(form.assistant[0] + lead), *turn]
 
 
-def _joined(parts: Iterable[Part], form: Format) -> str:
-    """Join the texts of one turn; no special string in untrusted text, nor half in it (`<|im_` + `end|>`)."""
-    whole, trusted = _specials(form.marks, "", ""), True
-    find_in = _specials(form.marks, f"(?={BREAK}*", ")")
+def _between(marks: tuple[str, str], turn: list[Piece]) -> list[Piece]:
+    return [Piece(marks[0]), *turn, Piece(marks[1])]
+
+
+def _stripped(turn: list[Piece], characters: str) -> list[Piece]:
+    """Take these characters off the end."""
+    while turn and not turn[-1].text.rstrip(characters):
+        turn = turn[:-1]
+    return [*turn[:-1], replace(turn[-1], text=turn[-1].text.rstrip(characters))] if turn else []
+
+
+def _merged(turn: Iterable[Piece]) -> list[Piece]:
+    """Join neighbours that are trusted; untrusted ones stay as they are, since a prompt only grows."""
+    merged: list[Piece] = []
+    for trusted, run in groupby((piece for piece in turn if piece.text), key=lambda piece: piece.trusted):
+        texts = [piece.text for piece in run]
+        merged += [Piece(text, trusted) for text in (["".join(texts)] if trusted else texts)]
+    return merged
+
+
+def _safe(written: Iterable[Piece], marks: tuple[str, ...]) -> str:
+    """Join; no special string in untrusted text, nor half in it (`<|im_` + `end|>`)."""
+    whole, find_in = _specials(marks, "", ""), _specials(marks, f"(?={BREAK}*", ")")
     text = ""
-    for part in parts:
-        piece = part.text
-        if part.source in UNTRUSTED:
-            piece = find_in.sub(lambda match: match[0] + BREAK, piece)
+    for at, piece in enumerate(written):
+        added = piece.text if piece.trusted else find_in.sub(lambda match: match[0] + BREAK, piece.text)
         seam = text[-LONGEST_SPECIAL:]
-        if not (trusted and part.source not in UNTRUSTED) and any(
+        if at and any(
             match.start() < len(seam) < match.end()
-            for match in whole.finditer(seam + piece[:LONGEST_SPECIAL])
+            for match in whole.finditer(seam + added[:LONGEST_SPECIAL])
         ):
-            piece = BREAK + piece
-        text += piece
-        trusted = part.source not in UNTRUSTED
+            added = BREAK + added
+        text += added
     return text
 
 

@@ -35,9 +35,9 @@ def payloads(chunks: Iterable[bytes], *, longest: int) -> Iterator[str]:
 
 
 def _payload(line: bytes) -> str:
-    """Take the value of a `data` or `error` field, or a bare JSON object; of anything else nothing."""
+    """Take the value of a `data` or `error` field, or a bare JSON value; of anything else nothing."""
     text = line.decode("utf-8", "replace").rstrip("\r")
-    if text.startswith("{"):
+    if text.startswith(("{", "[")):
         return text
     field, colon, value = text.partition(":")
     return value.removeprefix(" ") if colon and field in {"data", "error"} else ""

@@ -3,123 +3,118 @@ and how many prompt tokens came from the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
 from pathlib import PureWindowsPath
 from typing import Any
 
-from react_agent.endpoints import http
-from react_agent.endpoints.attempt import LIMITS, Address, Limits
-from react_agent.endpoints.failure import shown
-from react_agent.endpoints.formats import FORMATS, detect, find_format, flatten
-from react_agent.endpoints.reply import Event, as_count, as_text, assemble
-from react_agent.endpoints.stop import MOST_SENT, usable
-from react_agent.errors import EndpointError
-from react_agent.types import Constraint, Part, Sampling, Stream, Usage
+from react_agent.endpoints.formats import FORMATS, Piece, detect, has_special, neutralise, pieces, specials
+from react_agent.endpoints.reply import Event, as_count, as_text
+from react_agent.endpoints.server import KEPT, CompletionServer, Request
+from react_agent.types import Usage
 
 FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
 
-class LlamaCpp:
+class LlamaCpp(CompletionServer):
     """A llama.cpp server at `base_url`. Without `format`, the server's chat template is asked for once.
 
-    Raises `ConfigError` for an unknown format; `complete` raises `EndpointError`.
+    Its tokenizer is asked too: text of tools and questions that holds one of the model's special tokens is
+    sent as the tokens of its plain characters. Raises `ConfigError` for an unknown format; `complete` raises
+    `EndpointError`.
     """
 
     kind = "llamacpp"
-    can = frozenset({"gbnf"})
+    route = "/completion"
+    can = frozenset({"gbnf", "schema"})
 
-    def __init__(
-        self,
-        base_url: str,
-        sampling: Sampling,
-        format: str | None = None,
-        *,
-        api_key: str | None = None,
-        limits: Limits = LIMITS,
-    ) -> None:
-        if format is not None:
-            find_format(format)
-        self._base_url = base_url.rstrip("/").removesuffix("/v1")
-        self._sampling = sampling
-        self.format = format
-        self._key = api_key
-        self._limits = limits
-        self._props: Mapping[str, Any] | None = None
-        self.model = "unknown"
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._spelled: dict[tuple[str, bool, bool], list[int]] = {}
 
-    def complete(
-        self,
-        parts: Sequence[Part],
-        *,
-        stop: Sequence[str] = (),
-        deadline: float | None = None,
-        constraint: Constraint | None = None,
-    ) -> Stream:
-        format = self._chosen_format(deadline)
-        stop = usable((*stop, *FORMATS[format].stop))
-        address = self._address("/completion")
-        body = {
-            "prompt": flatten(parts, format),
+    def body(self, asked: Request) -> dict[str, Any]:
+        wanted = asked.constraint
+        return {
+            "prompt": self._prompt(asked),
             "stream": True,
             "n_predict": self._sampling.max_tokens,
             "temperature": self._sampling.temperature,
+            "top_p": self._sampling.top_p,
             "seed": self._sampling.seed,
-            "stop": list(stop[:MOST_SENT]),
+            "stop": asked.sent_stop,
             "cache_prompt": True,
             "timings_per_token": True,
-        }
-        if self._sampling.top_p is not None:
-            body["top_p"] = self._sampling.top_p
-        if constraint is not None and constraint.gbnf is not None:
-            body["grammar"] = constraint.gbnf
-        payloads = http.stream(address, body, deadline=deadline, limits=self._limits)
-        yield from assemble(payloads, _event, stop=stop, address=address)
-
-    def describe(self) -> Mapping[str, Any]:
-        """Ask the server for its model, once; it stays `unknown` while the server does not answer."""
-        with suppress(EndpointError):
-            self._asked_props(None, replace(self._limits, tries=1, total=5.0))
-        return {
-            "kind": self.kind,
-            "model": self.model,
-            "url": shown(self._base_url),
-            "format": self.format,
-            "sampling": asdict(self._sampling),
+            "grammar": wanted.gbnf,
+            "json_schema": wanted.schema if wanted.gbnf is None else None,
         }
 
-    def _address(self, path: str) -> Address:
-        return Address(self._base_url + path, self._key)
+    def reader(self) -> Callable[[Mapping[str, Any]], Event]:
+        return _event
 
-    def _asked_props(self, deadline: float | None, limits: Limits) -> Mapping[str, Any]:
-        if self._props is None:
-            props = http.fetch(self._address("/props"), deadline=deadline, limits=limits)
-            self._props = props if isinstance(props, dict) else {}
-            name = str(self._props.get("model_alias") or self._props.get("model_path") or "")
-            self.model = PureWindowsPath(name).name or "unknown"  # knows both slashes
-        return self._props
+    def find_model(self) -> str:
+        props = self.ask_once("/props")
+        name = str(props.get("model_alias") or props.get("model_path") or "")
+        return PureWindowsPath(name).name  # knows both slashes
 
-    def _chosen_format(self, deadline: float | None) -> str:
-        """Name the format; ask for it once.
+    def find_format(self, deadline: float | None) -> str:
+        """A model without a chat template is reported with llama.cpp's ChatML.
 
-        A model without a chat template is reported with llama.cpp's ChatML. So the end mark is only believed
-        if the model knows it as one token.
+        So the end mark is only believed if the model knows it as one token.
         """
-        if self.format is None:
-            format = detect(str(self._asked_props(deadline, self._limits).get("chat_template", "")))
-            if any(
-                mark.startswith("<") and not self._is_token(mark, deadline) for mark in FORMATS[format].stop
-            ):
-                format = "plain"
-            self.format = format
-        return self.format
+        format = detect(str(self.ask_once("/props", deadline=deadline).get("chat_template", "")))
+        marks = (mark for mark in FORMATS[format].stop if mark.startswith("<"))
+        known = all(len(self._tokens(mark, deadline=deadline)) == 1 for mark in marks)
+        return format if known else "plain"
 
-    def _is_token(self, text: str, deadline: float | None) -> bool:
-        body = {"content": text, "add_special": False, "parse_special": True}
-        answer = http.fetch(self._address("/tokenize"), body, deadline=deadline, limits=self._limits)
-        tokens = answer.get("tokens") if isinstance(answer, dict) else None
-        return isinstance(tokens, list) and len(tokens) == 1
+    def find_count(self, text: str) -> int | None:
+        return len(self._tokens(text)) or (None if text else 0)
+
+    def find_context(self) -> int | None:
+        told = self.ask_once("/props").get("default_generation_settings")
+        return as_count(told.get("n_ctx")) if isinstance(told, dict) else None
+
+    def _prompt(self, asked: Request) -> str | list[int]:
+        """The prompt as text, or as tokens where untrusted text would else become special tokens.
+
+        Text is the rule: where every piece is tokenized by itself, the tokens at its ends are other ones than
+        the model was trained on.
+        """
+        written = pieces(asked.parts, asked.format)
+        if not any(self._is_forged(piece, asked.deadline) for piece in written):
+            return asked.prompt
+        tokens: list[int] = []
+        for at, piece in enumerate(written):
+            text = piece.text
+            if not piece.trusted and self._keeps_special(text, asked.deadline):
+                text = neutralise(text, asked.format)
+            tokens += self._tokens(text, special=piece.trusted, first=at == 0, deadline=asked.deadline)
+        return tokens
+
+    def _is_forged(self, piece: Piece, deadline: float | None) -> bool:
+        """Whether the model's tokenizer finds a special token in untrusted text."""
+        if piece.trusted or not has_special(piece.text):
+            return False
+        return self._tokens(piece.text, deadline=deadline) != self._tokens(
+            piece.text, special=False, deadline=deadline
+        )
+
+    def _keeps_special(self, text: str, deadline: float | None) -> bool:
+        """Whether a mark is one token even when it is read as plain characters, as some of Gemma's are."""
+        plain = set(self._tokens(text, special=False, deadline=deadline))
+        marks = (self._tokens(mark, deadline=deadline) for mark in specials(text))
+        return any(len(tokens) == 1 and tokens[0] in plain for tokens in marks)
+
+    def _tokens(
+        self, text: str, *, special: bool = True, first: bool = False, deadline: float | None = None
+    ) -> list[int]:
+        """Tokenize; `first` puts the model's beginning-of-text token before it, if it has one."""
+        key = (text, special, first)
+        if key not in self._spelled:
+            body = {"content": text, "add_special": first, "parse_special": special}
+            found = self.ask_object("/tokenize", body, deadline=deadline).get("tokens")
+            if len(self._spelled) >= KEPT:
+                self._spelled.clear()
+            self._spelled[key] = found if isinstance(found, list) else []
+        return self._spelled[key]
 
 
 def _event(data: Mapping[str, Any]) -> Event:

@@ -1,27 +1,19 @@
-"""OpenAI's `/v1/completions`, which vLLM, LM Studio, SGLang, llama.cpp and many others also speak."""
+"""OpenAI's `/v1/completions`, which llama.cpp, vLLM, LM Studio, SGLang and many others also speak."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from react_agent.endpoints import http
-from react_agent.endpoints.attempt import LIMITS, Address, Limits
+from react_agent.endpoints.attempt import LIMITS, Limits
 from react_agent.endpoints.failure import shown
-from react_agent.endpoints.formats import find_format, flatten
-from react_agent.endpoints.reply import Event, as_count, as_text, assemble
-from react_agent.endpoints.stop import MOST_SENT, usable
-from react_agent.errors import EndpointError
-from react_agent.types import Constraint, Part, Sampling, Stream, Usage
-
-OPTIONAL = ("stop", "stream_options", "seed", "top_p")
-"""Fields that some servers refuse with a 400 naming them; each is then left out, once."""
+from react_agent.endpoints.reply import Event, as_count, as_text, objects
+from react_agent.endpoints.server import CompletionServer, Request
+from react_agent.types import Sampling, Usage
 
 
-class OpenAICompletions:
+class OpenAICompletions(CompletionServer):
     """The completion route of `model` at `base_url`, which may end in `/v1`, in a slash, or in neither.
 
     `format` says how turns are written into the prompt; the server adds none. Raises `ConfigError` for an
@@ -29,7 +21,8 @@ class OpenAICompletions:
     """
 
     kind = "openai"
-    can: frozenset[str] = frozenset()
+    route = "/completions"
+    optional: tuple[str, ...] = ("stop", "stream_options", "seed", "top_p")
 
     def __init__(
         self,
@@ -37,103 +30,83 @@ class OpenAICompletions:
         model: str,
         sampling: Sampling,
         api_key: str | None = None,
-        format: str = "plain",
+        format: str | None = "plain",
         *,
         limits: Limits = LIMITS,
     ) -> None:
-        self.model = model
-        self._format = find_format(format)
-        self._format_name = format
-        self._address = Address(_route(base_url), api_key)
-        self._sampling = sampling
-        self._limits = limits
-        self._refused: frozenset[str] = frozenset()
+        super().__init__(base_url, sampling, format, model=model, api_key=api_key, limits=limits)
 
-    def complete(
-        self,
-        parts: Sequence[Part],
-        *,
-        stop: Sequence[str] = (),
-        deadline: float | None = None,
-        constraint: Constraint | None = None,
-    ) -> Stream:
-        stop = usable((*stop, *self._format.stop))
-        body = self._body(flatten(parts, self._format_name), stop)
-        while True:
-            sent = {name: value for name, value in body.items() if name not in self._refused}
-            payloads = http.stream(self._address, sent, deadline=deadline, limits=self._limits)
-            try:
-                yield from assemble(payloads, _event, stop=stop, address=self._address)
-                return
-            except EndpointError as error:
-                named = _refused_field(error, sent)
-                if named is None:
-                    raise
-                self._refused |= {named}
+    def base(self, base_url: str) -> str:
+        """Other routes of the server stand beside `/v1`."""
+        begin = with_version(base_url, self.route)
+        root = begin.removesuffix("/v1")
+        self.version = begin[len(root) :]
+        self.route = self.version + self.route
+        return root
 
-    def describe(self) -> Mapping[str, Any]:
+    def body(self, asked: Request) -> dict[str, Any]:
+        return {"prompt": asked.prompt, **self.common(asked)}
+
+    def common(self, asked: Request) -> dict[str, Any]:
+        """What the completion route and the chat route have in common."""
         return {
-            "kind": self.kind,
             "model": self.model,
-            "url": shown(self._address.url),
-            "format": self._format_name,
-            "sampling": asdict(self._sampling),
-        }
-
-    def _body(self, prompt: str, stop: Sequence[str]) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self.model,
-            "prompt": prompt,
             "stream": True,
             "stream_options": {"include_usage": True},
             "max_tokens": self._sampling.max_tokens,
             "temperature": self._sampling.temperature,
             "seed": self._sampling.seed,
+            "top_p": self._sampling.top_p,
+            "stop": asked.sent_stop,
         }
-        if stop:
-            body["stop"] = list(stop[:MOST_SENT])
-        if self._sampling.top_p is not None:
-            body["top_p"] = self._sampling.top_p
-        return body
+
+    def reader(self) -> Callable[[Mapping[str, Any]], Event]:
+        return _event
+
+    def find_names(self) -> list[str]:
+        return [each["id"] for each in self.listed() if isinstance(each.get("id"), str)]
+
+    def listed(self) -> list[Mapping[str, Any]]:
+        """What the server says of each of its models: `{"id": "m", "max_model_len": 4096}`."""
+        data = self.ask_object(self.version + "/models").get("data")
+        return objects(data)
+
+    def describe(self) -> Mapping[str, Any]:
+        return {**super().describe(), "url": shown(self._base_url + self.route)}
 
 
-def _route(base_url: str) -> str:
-    """Find the completion route; only a URL without any path lacks `/v1`.
+def with_version(base_url: str, route: str) -> str:
+    """Where the routes of OpenAI's kind begin.
 
-    >>> _route("http://127.0.0.1:8000/"), _route("https://example.org/beta")
-    ('http://127.0.0.1:8000/v1/completions', 'https://example.org/beta/completions')
+    >>> with_version("http://127.0.0.1:8000/", "/completions"), with_version("https://h/beta", "/completions")
+    ('http://127.0.0.1:8000/v1', 'https://h/beta')
     """
-    base = base_url.rstrip("/").removesuffix("/completions")
-    return base + ("" if urlsplit(base).path else "/v1") + "/completions"
+    base = base_url.rstrip("/").removesuffix(route)
+    return base + ("" if urlsplit(base).path else "/v1")
 
 
-def _refused_field(error: EndpointError, sent: Mapping[str, Any]) -> str | None:
-    """Name the optional field that a server's 400 or 422 complains about."""
-    if error.status not in {400, 422}:
-        return None
-    for name in OPTIONAL:
-        if name in sent and re.search(rf"(?<![\w]){name}(?![\w])", error.body):
-            return name
-    return None
+def first_choice(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice of an event; there is none in the event that only brings the usage."""
+    return next(iter(objects(data.get("choices"))), {})
 
 
 def _event(data: Mapping[str, Any]) -> Event:
-    """Read one event: `choices` is empty in the one that only brings the usage."""
-    choices = data.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else {}
-    choice = choice if isinstance(choice, dict) else {}
+    choice = first_choice(data)
     return Event(
         text=as_text(choice.get("text")),
         finish=as_text(choice.get("finish_reason")) or None,
-        usage=_usage(data.get("usage")),
+        usage=told_usage(data.get("usage")),
     )
 
 
-def _usage(told: Any) -> Usage | None:
+def told_usage(told: Any) -> Usage | None:
+    """Read a usage object; DeepSeek names the cached tokens in a way of its own."""
     if not isinstance(told, dict):
         return None
     details = told.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    if cached is None:
+        cached = told.get("prompt_cache_hit_tokens")
     return Usage(
         as_count(told.get("prompt_tokens")), as_count(cached), as_count(told.get("completion_tokens"))
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -29,12 +29,21 @@ class Event:
     last: bool = False
 
 
-def read_object(payload: str, address: Address) -> dict[str, Any]:
-    """Read the JSON object of an event. Raises `EndpointError`, also for an error told under HTTP 200."""
+SAID = frozenset({"choices", "content", "stop", "done", "token", "text", "generated_text"})
+"""One of these stands in every event that is a reply; `message` may be one or an error."""
+
+
+def read_object(payload: str, address: Address) -> Mapping[str, Any]:
+    """Read the JSON object of an event. Raises `EndpointError`, also for an error told under HTTP 200.
+
+    A server that does not stream may put its one answer into a list.
+    """
     try:
         data = json.loads(payload)
     except (ValueError, RecursionError):
         data = None
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
     if not isinstance(data, dict):
         payload = address.conceal(payload)
         raise EndpointError(
@@ -45,7 +54,7 @@ def read_object(payload: str, address: Address) -> dict[str, Any]:
         )
     if data.get("error"):
         raise address.failure(200, payload)
-    if not data.keys() & {"choices", "content", "stop"} and data.keys() & {"message", "code", "detail"}:
+    if not data.keys() & SAID and data.keys() & {"message", "code", "detail"}:
         raise address.failure(200, payload)
     return data
 
@@ -60,9 +69,14 @@ def as_count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def objects(value: Any) -> list[Mapping[str, Any]]:
+    """Take the JSON objects of a list, and anything else for none."""
+    return [each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict)]
+
+
 def assemble(
     payloads: Generator[str, None, None],
-    read: Callable[[dict[str, Any]], Event],
+    read: Callable[[Mapping[str, Any]], Event],
     *,
     stop: Sequence[str],
     address: Address,

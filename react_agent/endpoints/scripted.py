@@ -81,9 +81,16 @@ class Scripted:
         if not cut.fired and (rest := cut.finish(whole.finish_reason)):
             said += rest
             yield rest
-        counted = Usage(len("".join(part.text for part in parts).split()), 0, len(said.split()))
+        counted = Usage(self.count("".join(part.text for part in parts)), 0, self.count(said))
         usage = counted if whole.usage == Usage() else whole.usage
         yield Completion(said, "stop" if cut.fired else whole.finish_reason, usage)
+
+    def count(self, text: str) -> int:
+        """Words stand for tokens."""
+        return len(text.split())
+
+    def context(self) -> None:
+        """A script has no limit."""
 
     def describe(self) -> Mapping[str, Any]:
         return {"kind": self.kind, "model": self.model}
