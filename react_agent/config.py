@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from react_agent.errors import ConfigError
 if TYPE_CHECKING:
     from react_agent.agent import Agent
     from react_agent.models import Model
-    from react_agent.tools import Toolbox
+    from react_agent.tools import Tool, Toolbox
     from react_agent.types import Endpoint, Sampling
 
 PROJECT_FILE = ".react.yaml"
@@ -213,13 +213,17 @@ def sampling(settings: Settings) -> Sampling:
     return Sampling(settings.temperature, settings.max_tokens, settings.seed, settings.top_p)
 
 
-def toolbox(settings: Settings) -> Toolbox:
-    """The tools that are named, then those of the files. Raises `ConfigError`."""
+def toolbox(settings: Settings, given: Sequence[Tool] = ()) -> Toolbox:
+    """The tools that are named, then those that are given, then those of the files. Raises `ConfigError`.
+
+    A given tool takes the place of a named one that is called the same.
+    """
     from react_agent.tools import Toolbox, builtin, load_tools
 
-    named = [builtin(name) for name in dict.fromkeys(settings.tools) if name != "none"]
+    taken = {"none", *(tool.spec.name for tool in given)}
+    named = [builtin(name) for name in dict.fromkeys(settings.tools) if name not in taken]
     filed = [tool for path in settings.tool_files for tool in load_tools(Path(path).expanduser())]
-    return Toolbox([*named, *filed], timeout=settings.tool_timeout)
+    return Toolbox([*named, *given, *filed], timeout=settings.tool_timeout)
 
 
 def full_name(settings: Settings) -> str:
@@ -271,15 +275,18 @@ def endpoint(settings: Settings) -> Endpoint:
     )
 
 
-def build(settings: Settings) -> Agent:
-    """The agent that the settings describe. Raises `ConfigError` and `PromptError`."""
+def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
+    """The agent that the settings describe, with tools that are `given`.
+
+    Raises `ConfigError` and `PromptError`.
+    """
     from react_agent.agent import Agent
     from react_agent.prompt import Prompt
 
     prompt = Prompt.load(settings.dialect)
     if not settings.server_stop:
         prompt = Prompt(replace(prompt.texts, stop=()))
-    return Agent(endpoint(settings), prompt, toolbox(settings), settings.max_steps, settings.deadline)
+    return Agent(endpoint(settings), prompt, toolbox(settings, given), settings.max_steps, settings.deadline)
 
 
 SECRET = re.compile(r"key|secret|passw|authorization|bearer|credential|(^|_)token$", re.IGNORECASE)

@@ -20,6 +20,7 @@ SUMMARIES: Mapping[str, str] = {
     "parse": "Show how a reply of a model is read.",
     "prompt": "Show exactly what would be sent.",
     "tools": "List, show and try the tools.",
+    "bench": "Measure a model with a suite of questions.",
     "models": "List, fetch and remove models.",
 }
 """Command → what stands in the help, in this order."""

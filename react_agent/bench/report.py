@@ -1,0 +1,90 @@
+"""What decides the figures of a bench, and the JSON document that holds both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from react_agent import __version__
+from react_agent.agent import Agent
+from react_agent.bench.figures import figures
+from react_agent.bench.results import Result, result_document
+from react_agent.bench.suite import Suite
+from react_agent.config import Settings
+
+SCHEMA_VERSION = 1
+
+
+def head(suite: Suite, settings: Settings, agent: Agent, files: Iterable[Path]) -> dict[str, Any]:
+    """Everything that decides the figures; `files` are those whose code gave tools."""
+    endpoint = dict(agent.endpoint.describe())
+    endpoint.pop("sampling", None)
+    return {
+        "version": __version__,
+        "suite": {"name": suite.name, "hash": suite.hash, "tasks": len(suite.tasks)},
+        "endpoint": endpoint,
+        "sampling": {
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "seed": settings.seed,
+            "top_p": settings.top_p,
+        },
+        "dialect": agent.prompt.name,
+        "prompt": _prompt_hash(agent),
+        "stop": list(agent.prompt.stop),
+        "limits": {
+            "max_steps": agent.max_steps,
+            "seconds": agent.seconds,
+            "tool_seconds": settings.tool_timeout,
+        },
+        "tools": [spec.name for spec in agent.toolbox.specs],
+        "tool_files": [{"file": path.name, "hash": _hash(path.read_bytes())} for path in files],
+    }
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """What two heads do not share, as `temperature: 0.0 here, 0.7 there`; a format nobody knew yet is none."""
+    flat, there = dict(_flat(one)), dict(_flat(other))
+    return [
+        f"{name}: {flat.get(name)} here, {there.get(name)} there"
+        for name in dict.fromkeys([*flat, *there])
+        if flat.get(name) != there.get(name)
+        and not (name == "endpoint.format" and None in (flat.get(name), there.get(name)))
+    ]
+
+
+def report_document(
+    head: Mapping[str, Any], selection: Mapping[str, Any], results: Sequence[Result], **more: Any
+) -> dict[str, Any]:
+    """The whole bench. `more` is what is to stand behind the head: `error`, `warnings`, …"""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        **more,
+        "head": head,
+        "selection": selection,
+        "figures": figures(results).document() if results else None,
+        "runs": [result_document(each) for each in results],
+    }
+
+
+def _prompt_hash(agent: Agent) -> str:
+    """Names every word that the model reads from us: those of the prompt, and those about the tools."""
+    words = [asdict(agent.prompt.texts), [asdict(spec) for spec in agent.toolbox.specs]]
+    return _hash(json.dumps(words, sort_keys=True, default=sorted).encode())
+
+
+def _hash(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def _flat(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
+    """Every leaf with its path, as `limits.max_steps`."""
+    if not isinstance(value, Mapping):
+        yield name, value
+        return
+    for key, item in value.items():
+        yield from _flat(item, f"{name}.{key}" if name else key)
