@@ -15,6 +15,7 @@ from servers import openai_stream, serving
 
 import react_agent
 from react_agent.cli import SUMMARIES, react
+from react_agent.tools import BUILTIN
 
 
 @pytest.fixture
@@ -182,9 +183,9 @@ def test_prompt_as_curl_needs_a_server(home: Home) -> None:
 
 def test_tools_are_listed(home: Home) -> None:
     done = home.react("tools", "list", "--tools", home.tool("nap", 'return ""'))
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["calculator", "current_time", "nap"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*BUILTIN, "nap"]
     document = json.loads(home.react("tools", "list", "--json").stdout)
-    assert [tool["name"] for tool in document["tools"]] == ["calculator", "current_time"]
+    assert [tool["name"] for tool in document["tools"]] == [*BUILTIN]
 
 
 def test_a_tool_is_shown_as_the_model_sees_it(home: Home) -> None:

@@ -155,9 +155,14 @@ def test_a_section_after_args_adds_no_text() -> None:
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
         (Literal["a", 1], {"enum": ["a", 1]}),
         (Colour, {"type": "string", "enum": ["red", "blue"]}),
-        (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045
-        (str | None, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        (Optional[int], {"type": ["integer", "null"]}),  # noqa: UP045
+        (str | None, {"type": ["string", "null"]}),
+        (list[int] | None, {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}),
         (Annotated[str, "a text"], {"type": "string", "description": "a text"}),
+        (
+            Annotated[int, "a year", {"minimum": 1}],
+            {"type": "integer", "description": "a year", "minimum": 1},
+        ),
         (
             Query,
             {

@@ -12,7 +12,8 @@ from typing import NamedTuple, NoReturn
 
 from react_agent.errors import ToolError
 from react_agent.tools.latex import plain, restored
-from react_agent.tools.tokens import Token, shown, tokens
+from react_agent.tools.spellings import shown
+from react_agent.tools.tokens import Token, tokens
 
 MAX_CHARS = 1000
 MAX_DEPTH = 50

@@ -14,6 +14,7 @@ from react_agent.tools.toolbox import Tool, tool
 BUILTIN: Mapping[str, str] = {
     "calculator": "react_agent.tools.calculator:calculator",
     "current_time": "react_agent.tools.clock:current_time",
+    "convert_units": "react_agent.tools.convert:convert_units",
 }
 """Name → where it stands; imported when it is asked for."""
 

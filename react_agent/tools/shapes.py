@@ -39,7 +39,8 @@ class Shape(NamedTuple):
 def shape_of(hint: Any, depth: int = 0) -> Shape:
     """The shape of one type hint.
 
-    Scalars, list, dict, Literal, Enum, unions, Annotated, TypedDict and dataclass.
+    Scalars, list, dict, Literal, Enum, unions, Annotated (a text is the description, a dict more of the schema),
+    TypedDict and dataclass.
     Raises `Unsupported` for anything else, and for types nested without end.
     """
     if depth > DEEPEST:
@@ -92,7 +93,8 @@ def _generic(hint: Any, origin: Any, args: tuple[Any, ...], depth: int) -> Shape
     if origin is typing.Annotated:
         inner = shape_of(args[0], depth)
         text = next((extra for extra in args[1:] if isinstance(extra, str)), None)
-        return Shape({**inner.schema, "description": text}, inner.convert) if text else inner
+        more = next((extra for extra in args[1:] if isinstance(extra, dict)), {})
+        return Shape({**inner.schema, **({"description": text} if text else {}), **more}, inner.convert)
     if origin in (typing.Required, typing.NotRequired):
         return shape_of(args[0], depth)
     if origin is typing.Literal:
@@ -117,7 +119,10 @@ def _choice(values: list[Any], convert: Callable[[Any], Any] | None) -> Shape:
 
 
 def _union(shapes: list[Shape]) -> Shape:
-    schema = {"anyOf": [shape.schema for shape in shapes]}
+    if all(shape.schema.keys() == {"type"} for shape in shapes):
+        schema: dict[str, Any] = {"type": [shape.schema["type"] for shape in shapes]}
+    else:
+        schema = {"anyOf": [shape.schema for shape in shapes]}
     if all(shape.convert is None for shape in shapes):
         return Shape(schema)
 

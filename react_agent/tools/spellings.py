@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 OPERATORS: Mapping[str, str] = {
@@ -55,6 +56,13 @@ WORDS: Mapping[str, str] = {
 }
 """Words that are refused with the sign to write instead."""
 CURRENCIES = "$€£¥₹₩₽₺₫"
+_MONEY = (
+    "usd eur gbp jpy cny rmb chf inr krw rub cad aud nzd sek nok dkk pln brl mxn hkd sgd twd thb zar dollar "
+    "dollars euro euros cent cents pence yen yuan renminbi rupee rupees ruble rubles franc francs peso pesos "
+    "buck bucks 元 块 块钱 美元 欧元 英镑 日元 人民币 港币 卢布 韩元"
+)
+MONEY = frozenset(_MONEY.split())
+"""Words for money, in small letters. Not `pound`, which is a weight as well."""
 INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 FORMS: Mapping[str, str] = dict(zip("￥￡￦﹪﹢﹡𝜋𝝅、", "¥£₩%+*ππ,", strict=True))
@@ -71,3 +79,26 @@ REASONS: Mapping[str, str] = {
     "∞": "infinity is not a number here; use a large number, e.g. 10^12",
     "±": "± stands for two results; ask for each, e.g. 5 + 2",
 }
+
+
+SHOWN = 30
+
+
+def shown(text: str, most: int = SHOWN) -> str:
+    """A piece of what the model wrote, safe to quote in one line.
+
+    >>> shown("12 + 7 = 19, and so on and on and on", 10)
+    '12 + 7 = 1…'
+    """
+    piece = text if len(text) <= most else f"{text[:most]}…"
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in piece)
+
+
+def is_money(text: str) -> bool:
+    """Whether a text speaks of money: a currency's sign, or one of its words.
+
+    >>> is_money("12 euros"), is_money("12 kg")
+    (True, False)
+    """
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    return any(char in CURRENCIES for char in text) or not MONEY.isdisjoint(words)

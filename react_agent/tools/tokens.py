@@ -20,6 +20,7 @@ from react_agent.tools.spellings import (
     ROOTS,
     SUPERSCRIPTS,
     WORDS,
+    shown,
 )
 
 
@@ -30,8 +31,6 @@ class Token(NamedTuple):
     text: str
     start: int
 
-
-SHOWN = 30
 
 _NUMBER = re.compile(r"(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _GROUPS = re.compile(r"\d+(?:,\d+)+(?:\.\d*)?")
@@ -54,12 +53,6 @@ def tokens(text: str) -> list[Token]:
     Raises `ToolError` naming the first thing that is not arithmetic.
     """
     return _Reader(_ascii_forms(text)).read()
-
-
-def shown(text: str) -> str:
-    """A piece of the expression, safe to quote in one line."""
-    piece = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in piece)
 
 
 class _Reader:
