@@ -60,7 +60,10 @@ def nearest(text: str) -> list[str]:
 
     names = _names()
     words = [name for name in names if len(name) > 3 or not name.isascii()]
-    close = difflib.get_close_matches(folded(text)[:MAX_CHARS], words, n=6, cutoff=0.7)
+    wanted = folded(text)[:MAX_CHARS]
+    close = next(
+        filter(None, (difflib.get_close_matches(wanted, words, 6, cutoff) for cutoff in (0.85, 0.7))), []
+    )
     return list({names[name][0]: name for name in reversed(close)}.values())[::-1][:3]
 
 
