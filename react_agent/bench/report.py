@@ -46,14 +46,18 @@ def head(suite: Suite, settings: Settings, agent: Agent, files: Iterable[Path]) 
     }
 
 
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """What two heads do not share, as `temperature: 0.0 here, 0.7 there`; a format nobody knew yet is none."""
-    flat, there = dict(_flat(one)), dict(_flat(other))
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """What two heads do not share: name and both values; a format that one of them did not know is no news.
+
+    >>> differences({"limits": {"max_steps": 8}}, {"limits": {"max_steps": 4}})
+    [('limits.max_steps', 8, 4)]
+    """
+    here, there = dict(_flat(one)), dict(_flat(other))
+    pairs = [(name, here.get(name), there.get(name)) for name in dict.fromkeys([*here, *there])]
     return [
-        f"{name}: {flat.get(name)} here, {there.get(name)} there"
-        for name in dict.fromkeys([*flat, *there])
-        if flat.get(name) != there.get(name)
-        and not (name == "endpoint.format" and None in (flat.get(name), there.get(name)))
+        (name, mine, theirs)
+        for name, mine, theirs in pairs
+        if mine != theirs and not (name == "endpoint.format" and None in (mine, theirs))
     ]
 
 

@@ -56,6 +56,13 @@ GREEDY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
     metavar="SHARE",
     help="Exit code 1 if a smaller share is right, such as 0.8.",
 )
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="A.json B.json",
+    help="Instead of asking: compare what --json printed for two benches of one suite.",
+)
+@click.option("--force", is_flag=True, help="Compare what is the same in two suites.")
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress, and with --json no table.")
 @verbose_option("Show each answer that is not right, and where an error comes from.")
@@ -69,6 +76,8 @@ def command(
     save: str | None,
     resume: bool,
     min_success: float | None,
+    compare: tuple[str, str] | None,
+    force: bool,
     json: bool,
     quiet: bool,
     verbose: bool,
@@ -93,6 +102,9 @@ def command(
     from react_agent.cli.exits import show
     from react_agent.cli.screen import Screen
 
+    if compare:
+        _compare(*compare, suite=suite, force=force, json=json)
+        return
     if suite is None:
         raise click.UsageError("There is no suite. Name a .jsonl or .yaml file, or a folder with one.")
     if resume and save is None:
@@ -123,6 +135,25 @@ def command(
     click.get_current_context().exit(failed.exit_code if failed else 0)
 
 
+def _compare(before: str, after: str, *, suite: str | None, force: bool, json: bool) -> None:
+    """Show two reports side by side."""
+    from react_agent.bench.compare import compare, read_report
+    from react_agent.cli.bench_compare import comparison_document, comparison_lines
+    from react_agent.cli.exits import as_json
+    from react_agent.cli.screen import Screen
+
+    if suite is not None:
+        raise click.UsageError(f"--compare asks nothing, so {suite!r} is not expected.")
+    old, new = read_report(before), read_report(after)
+    found = compare(old, new, force=force)
+    out = Screen.out()
+    if json:
+        out.line(as_json(comparison_document(old, new, found)))
+        return
+    for line in comparison_lines(old, new, found):
+        out.line(line)
+
+
 def _agent(
     suite: Suite, settings: Settings, named: Sequence[str], err: Screen, *, quiet: bool
 ) -> tuple[Agent, list[Path]]:
@@ -149,18 +180,16 @@ def _agent(
 def _jobs(
     tasks: Sequence[Task], agent: Agent, settings: Settings, repeat: int, folder: Path | None
 ) -> list[Job]:
-    """All tasks with the first seed, then all with the next. A script has no seed, and goes on."""
+    """All tasks with the first seed, then all with the next."""
     from react_agent.cli.bench_folder import path_of
-    from react_agent.cli.bench_jobs import Job
-    from react_agent.config import endpoint
+    from react_agent.cli.bench_jobs import Job, opened
 
     jobs: list[Job] = []
     for seed in range(settings.seed, settings.seed + repeat):
-        if seed != settings.seed and agent.endpoint.kind != "script":
-            agent = replace(agent, endpoint=endpoint(replace(settings, seed=seed)))
+        own = agent if seed == settings.seed else opened(agent, settings, seed)
         for task in tasks:
             path = path_of(folder, task, seed, settings.seed) if folder else None
-            jobs.append(Job(task, seed, agent, path))
+            jobs.append(Job(task, seed, own, path))
     return jobs
 
 
@@ -170,6 +199,8 @@ def _warnings(agent: Agent, settings: Settings, repeat: int, at_once: int) -> li
         found.append("With temperature 0 a seed changes nothing; for runs that differ: -o temperature 0.7")
     if at_once > 1 and agent.endpoint.kind == "local":
         found.append("A model in this process answers one request at a time; more jobs only wait for it.")
+    if at_once > 1 and agent.endpoint.kind == "script":
+        found.append("A script is one sequence of replies; its runs went one after another.")
     return found
 
 

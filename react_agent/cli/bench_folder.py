@@ -72,7 +72,8 @@ def _same(file: Path, head: Mapping[str, Any]) -> None:
     except (ValueError, RecursionError) as error:
         raise wrong(f"{file} cannot be read: {error}.", "Name another folder.") from error
     if changed := differences(head, before if isinstance(before, dict) else {}):
+        words = [f"{name} is {mine}, there {theirs}" for name, mine, theirs in changed[:4]]
         raise wrong(
-            f"{file.parent} holds another bench: {'; '.join(changed[:5])}.",
+            f"{file.parent} holds another bench: {'; '.join(words)}.",
             "Ask for the same as then, or name another folder.",
         )

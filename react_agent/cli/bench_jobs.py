@@ -16,7 +16,7 @@ from react_agent.bench import Result, Task, result
 from react_agent.cli.bench_folder import done_before
 from react_agent.cli.bench_progress import Progress
 from react_agent.cli.run import Display, Run, run
-from react_agent.config import Settings
+from react_agent.config import Settings, endpoint
 from react_agent.errors import ConfigError, ContextTooLong, PromptError
 from react_agent.parsers import Piece
 from react_agent.types import Observation
@@ -99,9 +99,10 @@ def run_all(
 ) -> Generator[tuple[int, Run], None, None]:
     """Run the jobs and give the place of each with its run as it ends; in order if one runs `at_once`.
 
+    A script is one sequence of replies, so its runs always go one after another.
     Ctrl-C raises `KeyboardInterrupt` here; the runs that go on are then told to end.
     """
-    if at_once > 1:
+    if at_once > 1 and not any(job.agent.endpoint.kind == "script" for job in jobs):
         yield from _threads(jobs, settings, at_once, display)
         return
     for place, job in enumerate(jobs):
@@ -128,6 +129,16 @@ class Halt(Display):
             raise KeyboardInterrupt
 
 
+def opened(agent: Agent, settings: Settings, seed: int) -> Agent:
+    """The same agent with an endpoint of its own for a seed: what a server said of itself is kept in it.
+
+    A script has no seed, and goes on where it is.
+    """
+    if agent.endpoint.kind == "script":
+        return agent
+    return replace(agent, endpoint=endpoint(replace(settings, seed=seed)))
+
+
 def _threads(
     jobs: Sequence[Job], settings: Settings, at_once: int, display: Display
 ) -> Generator[tuple[int, Run], None, None]:
@@ -138,16 +149,23 @@ def _threads(
     for place in range(len(jobs)):
         waiting.put(place)
 
-    def work() -> None:
+    def work(own: dict[int, Agent]) -> None:
         with suppress(queue.Empty):
             while not halt.wanted.is_set():
                 place = waiting.get_nowait()
+                job = jobs[place]
                 try:
-                    over.put((place, _run(jobs[place], settings, [display, halt])))
+                    if job.seed not in own:
+                        own[job.seed] = opened(job.agent, settings, job.seed)
+                    over.put((place, _run(replace(job, agent=own[job.seed]), settings, [display, halt])))
                 except BaseException as error:
                     over.put((place, error))
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(at_once, len(jobs)))]
+    given = {job.seed: job.agent for job in jobs}
+    threads = [
+        threading.Thread(target=work, args=({} if number else given,), daemon=True)
+        for number in range(min(at_once, len(jobs)))
+    ]
     for thread in threads:
         thread.start()
     try:

@@ -36,6 +36,8 @@ def head_lines(head: Mapping[str, Any], selection: Mapping[str, Any]) -> Iterato
 def figure_lines(found: Figures) -> Iterator[str]:
     """The figures, the share of right answers first."""
     yield from _success(found)
+    if found.success.runs > found.questions:
+        yield f"{found.questions} questions; the intervals take the runs of one question for independent"
     yield ""
     steps = int(found.steps.sum)
     bad = sum(found.malformed.values())
@@ -65,8 +67,9 @@ def wrong_lines(results: Sequence[Result], *, verbose: bool) -> Iterator[str]:
     failed = [each for each in results if not each.right]
     if not failed:
         return
+    seed = min(each.seed for each in results)
     if not verbose:
-        yield f"not right: {' '.join(_run_name(each) for each in failed)}"
+        yield f"not right: {' '.join(_name(each, seed) for each in failed)}"
         return
     yield "not right:"
     for each in failed:
@@ -74,7 +77,7 @@ def wrong_lines(results: Sequence[Result], *, verbose: bool) -> Iterator[str]:
         got = f"no answer ({each.outcome.reason})" if answer is None else _cut(answer)
         expected = each.task.answer
         wanted = f"{expected:.15g}" if isinstance(expected, float) else " | ".join(expected)
-        yield f"  {_run_name(each)}  {_cut(each.task.question)}"
+        yield f"  {_name(each, seed)}  {_cut(each.task.question)}"
         yield f"      wanted {wanted}; got {got}"
 
 
@@ -127,8 +130,9 @@ def _seconds(found: Amount | None, of: str) -> str:
     return "not measured" if found is None else f"median {found.median:.2f}, p90 {found.p90:.2f} a {of}"
 
 
-def _run_name(each: Result) -> str:
-    return each.task.id
+def _name(each: Result, first_seed: int) -> str:
+    """`d1`, or `d1@7` for a further seed, as its transcript is called."""
+    return each.task.id if each.seed == first_seed else f"{each.task.id}@{each.seed}"
 
 
 def _cut(text: str) -> str:
