@@ -15,6 +15,7 @@ BUILTIN: Mapping[str, str] = {
     "calculator": "react_agent.tools.calculator:calculator",
     "current_time": "react_agent.tools.clock:current_time",
     "convert_units": "react_agent.tools.convert:convert_units",
+    "text_stats": "react_agent.tools.text_stats:text_stats",
 }
 """Name → where it stands; imported when it is asked for."""
 
