@@ -17,7 +17,7 @@ FEW = 4
 TAIL = 400
 """Characters at the end of an answer in which a text or a time is looked for."""
 
-RELATIVE = 1e-12
+RELATIVE = 1e-15
 """What a binary number may be off, relative to itself."""
 
 

@@ -78,7 +78,10 @@ def _task_lines(data: bytes) -> list[int]:
     """Where each task of a YAML suite begins; the data has passed all checks."""
     import yaml
 
-    root: Any = yaml.compose(data, Loader=yaml.SafeLoader)
+    loader: Any = getattr(
+        yaml, "CSafeLoader", yaml.SafeLoader
+    )  # as `plain.load`: they differ in what they take
+    root: Any = yaml.compose(data, Loader=loader)
     if isinstance(root, yaml.MappingNode):
         root = next(value for key, value in root.value if key.value == "tasks")
     return [item.start_mark.line + 1 for item in root.value]

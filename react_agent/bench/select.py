@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from react_agent.bench.suite import Task
@@ -52,54 +54,50 @@ def parse(expression: str) -> Fits:
     >>> fits("prices in tokyo"), fits("the time in tokyo")
     (True, False)
     """
-    words = re.findall(r"[()]|[^\s()]+", expression)
-    fits, rest = _either(words, 0)
-    if rest:
-        raise _wrong(expression, f"{rest[0]!r} is not expected there")
+    words = deque(re.findall(r"[()]|[^\s()]+", expression))
+    fits = _either(words, 0)
+    if words:
+        raise _wrong(words, f"{words[0]!r} is not expected there")
     return fits
 
 
-def _either(words: Sequence[str], depth: int) -> tuple[Fits, Sequence[str]]:
-    """`a or b or c`; what is left of the words comes second."""
-    parts, words = _joined("or", _both, words, depth)
-    return (lambda text: any(fits(text) for fits in parts)), words
+def _either(words: deque[str], depth: int) -> Fits:
+    """`a or b or c`, taken from the words that are left."""
+    parts = _joined("or", _both, words, depth)
+    return lambda text: any(fits(text) for fits in parts)
 
 
-def _both(words: Sequence[str], depth: int) -> tuple[Fits, Sequence[str]]:
-    parts, words = _joined("and", _one, words, depth)
-    return (lambda text: all(fits(text) for fits in parts)), words
+def _both(words: deque[str], depth: int) -> Fits:
+    parts = _joined("and", _one, words, depth)
+    return lambda text: all(fits(text) for fits in parts)
 
 
-def _joined(
-    by: str,
-    read: Callable[[Sequence[str], int], tuple[Fits, Sequence[str]]],
-    words: Sequence[str],
-    depth: int,
-) -> tuple[list[Fits], Sequence[str]]:
-    fits, words = read(words, depth)
-    parts = [fits]
+def _joined(by: str, read: Callable[[deque[str], int], Fits], words: deque[str], depth: int) -> list[Fits]:
+    parts = [read(words, depth)]
     while words and words[0] == by:
-        fits, words = read(words[1:], depth)
-        parts.append(fits)
-    return parts, words
+        words.popleft()
+        parts.append(read(words, depth))
+    return parts
 
 
-def _one(words: Sequence[str], depth: int) -> tuple[Fits, Sequence[str]]:
-    if not words or words[0] in ("and", "or", ")") or depth > DEEPEST:
-        what = "too many brackets" if depth > DEEPEST else "a word is missing"
-        raise _wrong(" ".join(words), what)
-    word, rest = words[0], words[1:]
+def _one(words: deque[str], depth: int) -> Fits:
+    if not words or words[0] in ("and", "or", ")"):
+        raise _wrong(words, "a word is missing")
+    if depth > DEEPEST:
+        raise _wrong(words, "too many brackets")
+    word = words.popleft()
     if word == "not":
-        fits, rest = _one(rest, depth + 1)
-        return (lambda text: not fits(text)), rest
+        negated = _one(words, depth + 1)
+        return lambda text: not negated(text)
     if word == "(":
-        fits, rest = _either(rest, depth + 1)
-        if not rest or rest[0] != ")":
-            raise _wrong(" ".join(rest), "a bracket is not closed")
-        return fits, rest[1:]
-    return (lambda text: word.casefold() in text), rest
+        inner = _either(words, depth + 1)
+        if not words or words.popleft() != ")":
+            raise _wrong(words, "a bracket is not closed")
+        return inner
+    wanted = word.casefold()
+    return lambda text: wanted in text
 
 
-def _wrong(at: str, what: str) -> ConfigError:
-    place = f" before {at[:60]!r}" if at else " at its end"
+def _wrong(left: deque[str], what: str) -> ConfigError:
+    place = f" before {' '.join(islice(left, 5))[:60]!r}" if left else " at its end"
     return ConfigError(f"-k: {what}{place}. Join words with and, or, not, such as 'tokyo and not time'.")
