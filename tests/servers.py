@@ -229,6 +229,9 @@ class Llama:
     key: str | None = None
     pause: float = 0.0
     cached: list[str] = field(default_factory=list)
+    vocabulary: list[str] = field(default_factory=list)
+    read: list[list[str]] = field(default_factory=list)
+    """Each prompt as the model reads it."""
 
     def __call__(self, received: Received, wire: Wire) -> None:
         if self.key and received.headers.get("authorization") != f"Bearer {self.key}":
@@ -256,9 +259,20 @@ class Llama:
         status(200, props)(received, wire)
 
     def _tokenize(self, received: Received, wire: Wire) -> None:
-        text = received.json["content"]
-        known = text in self.template
-        status(200, {"tokens": [1] if known else list(range(len(text)))})(received, wire)
+        body = received.json
+        found = self._spelled(body["content"], special=body["parse_special"])
+        status(200, {"tokens": [self._id(token) for token in found]})(received, wire)
+
+    def _spelled(self, text: str, *, special: bool) -> list[str]:
+        """The tokens of a text; what looks like a mark is one where the model's template has it."""
+        marks = [mark for mark in re.findall(r"<\|\w+\|>", self.template) if special]
+        pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text) if marks else [text]
+        return [token for at, piece in enumerate(pieces) for token in ([piece] if at % 2 else tokens(piece))]
+
+    def _id(self, token: str) -> int:
+        if token not in self.vocabulary:
+            self.vocabulary.append(token)
+        return self.vocabulary.index(token)
 
     def _completion(self, received: Received, wire: Wire) -> None:
         begun = False
@@ -294,19 +308,22 @@ class Llama:
 
     def _events(self, received: Received, limit: int) -> Iterator[dict[str, Any]]:
         request = received.json
-        prompt = _tokens(request["prompt"])
+        asked = request["prompt"]
+        whole = isinstance(asked, str)
+        prompt = self._spelled(asked, special=True) if whole else [self.vocabulary[at] for at in asked]
         if len(prompt) >= self.n_ctx:
             words = f"request ({len(prompt)} tokens) exceeds the available context size ({self.n_ctx} tokens)"
             error = {"code": 400, "message": words, "type": "exceed_context_size_error"}
             yield {"error": error | {"n_prompt_tokens": len(prompt), "n_ctx": self.n_ctx}}
             return
+        self.read.append(prompt)
         shared = _shared(prompt, self.cached)
         self.cached = prompt
         stops = request.get("stop") or []
         text, sent, stop_type, made = "", 0, "eos", 0
         common = {"index": 0, "tokens_evaluated": len(prompt)}
         timings = {"cache_n": shared, "prompt_n": len(prompt) - shared}
-        for token in _tokens(self.reply):
+        for token in tokens(self.reply):
             text, made = text + token, made + 1
             at = min((text.find(s) for s in stops if s in text), default=-1)
             safe = at if at >= 0 else len(text) - _held(text, stops)
@@ -335,7 +352,7 @@ def _receive(connection: socket.socket) -> Received | None:
     return Received(first[0], first[1], headers, body, time.monotonic())
 
 
-def _tokens(text: str) -> list[str]:
+def tokens(text: str) -> list[str]:
     return re.findall(r" ?\w+|\s+|[^\w\s]", text)
 
 

@@ -44,7 +44,7 @@ def test_the_check_script_runs_the_test_command_of_the_readme() -> None:
 
 
 def test_the_readme_names_every_kind_of_endpoint_and_every_chat_format() -> None:
-    assert set(re.findall(r"`-m (\w+):", README)) == set(ENDPOINTS)
+    assert set(re.findall(r"`-m ([\w-]+?)(?::|`)", README)) == set(ENDPOINTS)
     formats = README[README.index("`--format chatml`") :].split("\n\n")[0]
     assert set(re.findall(r"`(?:--format )?([\w-]+)`", formats)) == set(FORMATS)
 

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from react_agent.errors import ConfigError
-from react_agent.types import Endpoint, Sampling
+from react_agent.types import Completion, Endpoint, Sampling
 
-OPENAI = "https://api.openai.com/v1"
-LLAMACPP = "http://127.0.0.1:8080"
+ADDRESSES: dict[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "chat": "https://api.openai.com/v1",
+    "deepseek": "https://api.deepseek.com/beta",
+    "hf": "https://router.huggingface.co/hf-inference/models",
+    "vllm": "http://127.0.0.1:8000",
+    "lmstudio": "http://127.0.0.1:1234",
+    "webui": "http://127.0.0.1:5000",
+    "ollama": "http://127.0.0.1:11434",
+    "ollama-chat": "http://127.0.0.1:11434",
+    "llamacpp": "http://127.0.0.1:8080",
+    "kobold": "http://127.0.0.1:5001",
+    "tgi": "http://127.0.0.1:3000",
+    "sglang": "http://127.0.0.1:30000",
+}
+"""Where a kind of server is when no address is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +39,7 @@ class Choice:
     api_key: str | None
     format: str | None
     model_file: Callable[[str], Path | None] | None
+    saved_replies: Callable[[Path], Sequence[Completion]] | None
 
     def __repr__(self) -> str:
         return f"Choice({self.name!r})"
@@ -38,43 +53,69 @@ def open_endpoint(
     api_key: str | None = None,
     format: str | None = None,
     model_file: Callable[[str], Path | None] | None = None,
+    saved_replies: Callable[[Path], Sequence[Completion]] | None = None,
 ) -> Endpoint:
-    """Open an endpoint: `openai:MODEL`, `llamacpp:URL`, `local:MODEL`, `local:FILE.gguf` or `script:FILE`.
+    """Open an endpoint by a name in one of the `FORMS`, such as `openai:MODEL` or `llamacpp:URL`.
 
     `base_url` and `api_key` belong to the servers; `format` (see `formats.FORMATS`) says how turns look;
-    `model_file` finds the file of a `local:` model by its name. Nothing is asked or loaded yet.
-    Raises `ConfigError`.
+    `model_file` finds the file of a `local:` model by its name, `saved_replies` reads those of a saved run.
+    Nothing is asked or loaded yet. Raises `ConfigError`.
 
     >>> open_endpoint("openai:davinci-002", sampling=Sampling()).model
     'davinci-002'
     """
     prefix, colon, rest = name.partition(":")
-    if not colon or prefix not in KINDS:
+    if prefix not in KINDS or not (colon or prefix == "human"):
         near = difflib.get_close_matches(prefix, KINDS, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(f'{kind}:' for kind in near)}?" if near else ""
-        raise ConfigError(
-            f"There is no endpoint {name!r}.{hint} Write one of: "
-            "openai:MODEL, llamacpp:URL, local:MODEL, local:FILE.gguf, script:FILE."
-        )
-    return KINDS[prefix](Choice(rest.strip(), sampling, base_url, api_key, format, model_file))
+        raise ConfigError(f"There is no endpoint {name!r}.{hint} Write one of: {', '.join(FORMS.values())}.")
+    choice = Choice(rest.strip(), sampling, base_url, api_key, format, model_file, saved_replies)
+    return KINDS[prefix](prefix, choice)
 
 
-def _openai(choice: Choice) -> Endpoint:
+def _completions(kind: str, choice: Choice) -> Endpoint:
+    """Servers of OpenAI's kind: a model by its name."""
+    from react_agent.endpoints.chat import OpenAIChat
+    from react_agent.endpoints.compatible import VLLM, DeepSeek, LMStudio, WebUI
     from react_agent.endpoints.openai import OpenAICompletions
 
-    model = _named(choice, "openai:MODEL")
-    url = _url(choice.base_url or OPENAI)
-    return OpenAICompletions(url, model, choice.sampling, choice.api_key, choice.format or "plain")
+    kinds = (OpenAICompletions, OpenAIChat, VLLM, LMStudio, WebUI, DeepSeek)
+    made = next(each for each in kinds if each.kind == kind)
+    model = _named(choice, FORMS[kind])
+    url = _url(choice.base_url or ADDRESSES[kind])
+    return made(url, model, choice.sampling, choice.api_key, choice.format or "plain")
 
 
-def _llamacpp(choice: Choice) -> Endpoint:
+def _ollama(kind: str, choice: Choice) -> Endpoint:
+    from react_agent.endpoints.ollama import Ollama, OllamaChat
+
+    made = Ollama if kind == "ollama" else OllamaChat
+    model = _named(choice, FORMS[kind])
+    url = _url(ollama_address(choice.base_url or ADDRESSES[kind]))
+    return made(url, choice.sampling, choice.format, model=model, api_key=choice.api_key)
+
+
+def _huggingface(kind: str, choice: Choice) -> Endpoint:
+    from react_agent.endpoints.tgi import HuggingFace
+
+    model = _named(choice, FORMS[kind])
+    url = _url(choice.base_url) if choice.base_url else f"{ADDRESSES[kind]}/{model}"
+    return HuggingFace(url, choice.sampling, choice.format, model=model, api_key=choice.api_key)
+
+
+def _server(kind: str, choice: Choice) -> Endpoint:
+    """Servers that have one model: by their address."""
+    from react_agent.endpoints.kobold import Kobold
     from react_agent.endpoints.llamacpp import LlamaCpp
+    from react_agent.endpoints.sglang import SGLang
+    from react_agent.endpoints.tgi import TGI
 
-    url = _url(choice.name or choice.base_url or LLAMACPP)
-    return LlamaCpp(url, choice.sampling, choice.format, api_key=choice.api_key)
+    made = next(each for each in (LlamaCpp, Kobold, TGI, SGLang) if each.kind == kind)
+    url = _url(choice.name or choice.base_url or ADDRESSES[kind])
+    return made(url, choice.sampling, choice.format, api_key=choice.api_key)
 
 
-def _local(choice: Choice) -> Endpoint:
+def _local(kind: str, choice: Choice) -> Endpoint:
     from react_agent.endpoints.embedded import Embedded
 
     name = _named(choice, "local:MODEL or local:FILE.gguf")
@@ -86,18 +127,88 @@ def _local(choice: Choice) -> Endpoint:
     return Embedded(path, choice.sampling, choice.format)
 
 
-def _script(choice: Choice) -> Endpoint:
+def _script(kind: str, choice: Choice) -> Endpoint:
     from react_agent.endpoints.scripted import Scripted
 
-    return Scripted.from_file(Path(_named(choice, "script:FILE")).expanduser())
+    return Scripted.from_file(Path(_named(choice, FORMS[kind])).expanduser())
 
 
-KINDS: dict[str, Callable[[Choice], Endpoint]] = {
-    "openai": _openai,
-    "llamacpp": _llamacpp,
+def _replay(kind: str, choice: Choice) -> Endpoint:
+    from react_agent.endpoints.scripted import Scripted
+
+    path = Path(_named(choice, FORMS[kind])).expanduser()
+    if choice.saved_replies is None:
+        raise ConfigError(f"The replies of {path} cannot be read here: say how with `saved_replies`.")
+    return Scripted(choice.saved_replies(path), model=path.name, kind=kind)
+
+
+def _command(kind: str, choice: Choice) -> Endpoint:
+    from react_agent.endpoints.command import Command
+
+    return Command(_named(choice, FORMS[kind]), choice.format or "plain")
+
+
+def _human(kind: str, choice: Choice) -> Endpoint:
+    from react_agent.endpoints.human import Human
+
+    if choice.name not in {"", "editor"}:
+        raise ConfigError(f"human:{choice.name} is no endpoint. Write human, or human:editor.")
+    return Human(editor=choice.name == "editor")
+
+
+KINDS: dict[str, Callable[[str, Choice], Endpoint]] = {
+    "openai": _completions,
+    "chat": _completions,
+    "llamacpp": _server,
+    "ollama": _ollama,
+    "ollama-chat": _ollama,
+    "vllm": _completions,
+    "lmstudio": _completions,
+    "webui": _completions,
+    "kobold": _server,
+    "tgi": _server,
+    "sglang": _server,
+    "hf": _huggingface,
+    "deepseek": _completions,
     "local": _local,
+    "cmd": _command,
+    "human": _human,
     "script": _script,
+    "replay": _replay,
 }
+
+BY_ADDRESS = frozenset({"llamacpp", "kobold", "tgi", "sglang"})
+"""Kinds whose name is an address, for the server has one model."""
+
+FORMS: dict[str, str] = {
+    **{kind: f"{kind}:{'URL' if kind in BY_ADDRESS else 'MODEL'}" for kind in ADDRESSES},
+    "local": "local:MODEL, local:FILE.gguf",
+    "cmd": "cmd:COMMAND",
+    "human": "human",
+    "script": "script:FILE",
+    "replay": "replay:FILE",
+}
+"""How a name of each kind is written."""
+
+
+def ollama_address(host: str) -> str:
+    """Make an address of what OLLAMA_HOST may hold: a scheme, a port or both may be missing.
+
+    A server that listens everywhere is asked on this machine.
+
+    >>> ollama_address("0.0.0.0"), ollama_address(":9000"), ollama_address("https://h")
+    ('http://127.0.0.1:11434', 'http://127.0.0.1:9000', 'https://h:443')
+    """
+    scheme, _, rest = host.strip().strip("\"'").rpartition("://")
+    place, slash, path = rest.partition("/")
+    if place.startswith("[") or place.count(":") < 2:
+        name, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+        name, port = (name, port) if colon else (place, "")
+    else:
+        name, port = f"[{place}]", ""
+    usual = {"http": "80", "https": "443"}.get(scheme, "11434")
+    name = "127.0.0.1" if name in {"", "0.0.0.0", "[::]"} else name
+    return f"{scheme or 'http'}://{name}:{port or usual}{slash}{path}".rstrip("/")
 
 
 def _named(choice: Choice, form: str) -> str:

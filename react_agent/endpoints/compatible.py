@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from react_agent.endpoints.failure import too_long
 from react_agent.endpoints.openai import OpenAICompletions
 from react_agent.endpoints.reply import as_count, objects
 from react_agent.endpoints.server import Request
-from react_agent.errors import ContextTooLong
 from react_agent.types import Completion, Constraint, Part, Stream
 
 
@@ -76,12 +76,7 @@ class WebUI(OpenAICompletions):
         """Its llama.cpp loader answers a prompt that is too long with 200, no text and `stop`."""
         for item in super().complete(parts, stop=stop, deadline=deadline, constraint=constraint):
             if isinstance(item, Completion) and not item.text and item.usage.completion == 0:
-                raise ContextTooLong(
-                    "The server made no token at all, which it does when the prompt is too long for the model. "
-                    "Shorten the question or the tools' results, or load the model with a larger context.",
-                    asked=item.usage.prompt,
-                    url=str(self.describe()["url"]),
-                )
+                raise too_long(self._base_url, asked=item.usage.prompt, allowed=None)
             yield item
 
     def find_count(self, text: str) -> int | None:

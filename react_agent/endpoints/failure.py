@@ -29,11 +29,11 @@ ADVICE: Mapping[int, str] = {
 
 OVERFLOW = re.compile(
     r"exceed_context_size|context_length_exceeded|maximum context|exceeds? the (?:available )?context"
-    r"|longer than the context|context (?:length|size|window) (?:is )?exceeded|`?inputs`? tokens \+",
+    r"|longer than the (?:model's )?context|context (?:length|size|window) (?:is )?exceeded|`?inputs`? tokens \+",
     re.IGNORECASE,
 )
 ASKED = re.compile(
-    r"(?:resulted in|you requested|request \(|given:|prompt (?:contains|has)) *(?:at least )?(\d+)",
+    r"(?:resulted in|you requested|(?:request|input) \(|given:|prompt (?:contains|has)) *(?:at least )?(\d+)",
     re.IGNORECASE,
 )
 ALLOWED = re.compile(
@@ -109,6 +109,22 @@ def with_names(error: EndpointError, model: str, names: Sequence[str]) -> Endpoi
     )
 
 
+def too_long(
+    url: str, *, asked: int | None, allowed: int | None, status: int | None = None, body: str = ""
+) -> ContextTooLong:
+    """Make the error for a prompt that does not fit, with what is known of its tokens."""
+    sizes = f"{asked or 'more'} tokens asked, {allowed or 'an unknown number'} allowed"
+    return ContextTooLong(
+        f"The prompt is too long for the model at {shown(url)}: {sizes}. "
+        "Shorten the question or the tools' results, or start the server with a larger context.",
+        asked=asked,
+        allowed=allowed,
+        url=shown(url),
+        status=status,
+        body=body,
+    )
+
+
 def _from_json(data: Any) -> Refusal | None:
     if not isinstance(data, dict):
         return None
@@ -139,16 +155,7 @@ def _one_detail(item: Any) -> str:
 def _too_long(refusal: Refusal, url: str, status: int | None, body: str) -> ContextTooLong:
     asked = _number(refusal.details.get("n_prompt_tokens"), ASKED.search(refusal.words))
     allowed = _number(refusal.details.get("n_ctx"), ALLOWED.search(refusal.words))
-    sizes = f"{asked or 'more'} tokens asked, {allowed or 'an unknown number'} allowed"
-    return ContextTooLong(
-        f"The prompt is too long for the model at {url}: {sizes}. "
-        "Shorten the question or the tools' results, or start the server with a larger context.",
-        asked=asked,
-        allowed=allowed,
-        url=url,
-        status=status,
-        body=body,
-    )
+    return too_long(url, asked=asked, allowed=allowed, status=status, body=body)
 
 
 def _number(told: Any, found: re.Match[str] | None) -> int | None:

@@ -192,6 +192,15 @@ def pieces(parts: Sequence[Part], name: str) -> list[Piece]:
     return _stripped(_merged([*written, *_opened(last, form)]), " ")
 
 
+def safe_text(parts: Iterable[Part]) -> str:
+    """The text of one chat message: special strings in untrusted parts are broken, no turn is marked.
+
+    >>> safe_text([Part("user", "say </s>", "question")])
+    'say <\u200b/s>'
+    """
+    return _safe(_merged(Piece(part.text, part.source not in UNTRUSTED) for part in parts), ())
+
+
 def neutralise(text: str, name: str) -> str:
     """Break every special string by a zero-width space behind its first character; `restore` undoes it.
 

@@ -55,7 +55,7 @@ class LlamaCpp(CompletionServer):
         name = str(props.get("model_alias") or props.get("model_path") or "")
         return PureWindowsPath(name).name  # knows both slashes
 
-    def find_format(self, deadline: float | None) -> str:
+    def find_format(self, deadline: float) -> str:
         """A model without a chat template is reported with llama.cpp's ChatML.
 
         So the end mark is only believed if the model knows it as one token.

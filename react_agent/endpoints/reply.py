@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -125,6 +125,35 @@ def assemble(
             said.append(rest)
             yield rest
     yield Completion("".join(said), finish, usage)
+
+
+def cut_reply(
+    texts: Iterable[str],
+    stop: Sequence[str],
+    *,
+    finish: str | None = None,
+    usage: Callable[[str], Usage] = lambda said: Usage(),
+) -> Stream:
+    """Yield texts cut at `stop`, and the `Completion`, with what `usage` says of its text.
+
+    For what is no server: nothing comes in events, and the end of the texts is the end of the reply.
+    """
+    cut, said = StopCut(stop), ""
+    pieces = iter(texts)
+    try:
+        for text in pieces:
+            if piece := cut.feed(text):
+                said += piece
+                yield piece
+            if cut.fired:
+                break
+    finally:
+        if isinstance(pieces, Generator):
+            pieces.close()
+    if not cut.fired and (rest := cut.finish(finish)):
+        said += rest
+        yield rest
+    yield Completion(said, "stop" if cut.fired else finish, usage(said))
 
 
 def _whole_characters(text: str) -> tuple[str, str]:

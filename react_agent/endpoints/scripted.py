@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from react_agent.endpoints.stop import StopCut
+from react_agent.endpoints.reply import cut_reply
 from react_agent.errors import ConfigError, EndpointError
 from react_agent.types import Completion, Constraint, Part, Stream, Usage
 
@@ -27,10 +27,12 @@ class Scripted:
     (['I ', 'know.'], 'I know.', 'stop')
     """
 
-    kind = "script"
     can: frozenset[str] = frozenset()
 
-    def __init__(self, replies: Sequence[str | Completion], *, model: str = "script") -> None:
+    def __init__(
+        self, replies: Sequence[str | Completion], *, model: str = "script", kind: str = "script"
+    ) -> None:
+        self.kind = kind
         self.model = model
         self.used = 0
         self._replies = tuple(replies)
@@ -65,25 +67,18 @@ class Scripted:
     ) -> Stream:
         if self.used >= len(self._replies):
             raise EndpointError(
-                f"The script {self.model} has no reply left: all {len(self._replies)} were used. "
+                f"The {self.kind} {self.model} has no reply left: all {len(self._replies)} were used. "
                 "Add a reply to it, or end the run earlier."
             )
         reply = self._replies[self.used]
         self.used += 1
         whole = Completion(reply, "stop") if isinstance(reply, str) else reply
-        cut, said = StopCut(stop), ""
-        for word in _words(whole.text):
-            if piece := cut.feed(word):
-                said += piece
-                yield piece
-            if cut.fired:
-                break
-        if not cut.fired and (rest := cut.finish(whole.finish_reason)):
-            said += rest
-            yield rest
-        counted = Usage(self.count("".join(part.text for part in parts)), 0, self.count(said))
-        usage = counted if whole.usage == Usage() else whole.usage
-        yield Completion(said, "stop" if cut.fired else whole.finish_reason, usage)
+        prompt = self.count("".join(part.text for part in parts))
+
+        def used(said: str) -> Usage:
+            return Usage(prompt, 0, self.count(said)) if whole.usage == Usage() else whole.usage
+
+        yield from cut_reply(_words(whole.text), stop, finish=whole.finish_reason, usage=used)
 
     def count(self, text: str) -> int:
         """Words stand for tokens."""

@@ -7,10 +7,11 @@ of the answer is read.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from react_agent.endpoints import http
 from react_agent.endpoints.attempt import LIMITS, Address, Limits
@@ -39,7 +40,7 @@ class Request:
     format: str
     stop: tuple[str, ...]
     constraint: Constraint
-    deadline: float | None
+    deadline: float
 
     @property
     def prompt(self) -> str:
@@ -65,7 +66,7 @@ class CompletionServer:
     can: frozenset[str] = frozenset()
     optional: tuple[str, ...] = ("stop", "seed", "top_p")
     """Fields that some servers refuse with a 400 naming them; each is then left out, once."""
-    renamed: Mapping[str, str] = {}
+    renamed: ClassVar[Mapping[str, str]] = {}
     """Fields that are sent under another name, not left out, when they are refused."""
 
     def __init__(
@@ -104,7 +105,7 @@ class CompletionServer:
         """The address that the routes are appended to."""
         return base_url.rstrip("/").removesuffix(self.route).removesuffix("/v1")
 
-    def find_format(self, deadline: float | None) -> str:
+    def find_format(self, deadline: float) -> str:
         """Name the chat format of the model, asking for it where the server can tell."""
         return "plain"
 
@@ -134,6 +135,7 @@ class CompletionServer:
         deadline: float | None = None,
         constraint: Constraint | None = None,
     ) -> Stream:
+        deadline = time.monotonic() + self._limits.total if deadline is None else deadline
         try:
             if self.format is None:
                 self.format = self.find_format(deadline)
@@ -176,7 +178,7 @@ class CompletionServer:
     def ask(self, path: str, body: Mapping[str, Any] | None = None, *, deadline: float | None = None) -> Any:
         """The JSON of a side question, None where the server has no such route. Raises `EndpointError`.
 
-        Within seconds, unless there is a deadline.
+        Once and within seconds; with a deadline as patiently as for the prompt itself.
         """
         limits = self._limits if deadline is not None else replace(self._limits, tries=1, total=ASIDE)
         try:

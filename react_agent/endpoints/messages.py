@@ -1,0 +1,48 @@
+"""The parts of a prompt as chat messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from react_agent.endpoints.formats import safe_text
+from react_agent.types import Part, Role
+
+
+def messages(parts: Sequence[Part]) -> list[dict[str, str]]:
+    """Write each run of parts of one role as one message; the assistant's open turn becomes a conversation.
+
+    A chat server begins a turn of its own, so what stands in the open turn besides the model's words is put
+    into messages of the user, and the cue at its end is left out. Special strings in untrusted text are broken
+    as they are for raw completion, since servers tokenize messages with all their marks.
+
+    >>> [m["content"] for m in messages([
+    ...     Part("user", "2+2?", "question"), Part("assistant", "Thought:"), Part("assistant", " I add.", "model"),
+    ...     Part("assistant", "\\nObservation: "), Part("assistant", "4", "tool"), Part("assistant", "\\nThought:")])]
+    ['2+2?', 'Thought: I add.', 'Observation: 4']
+    """
+    *closed, last = [list(run) for _, run in groupby(parts, key=lambda part: part.role)] or [[]]
+    turns = [(run[0].role, run) for run in closed]
+    if last and last[0].role == "assistant":
+        turns += _conversation(last)
+    elif last:
+        turns.append((last[0].role, last))
+    texts = ((role, safe_text(run).strip("\n")) for role, run in turns)
+    return [{"role": role, "content": text} for role, text in texts if text.strip()]
+
+
+def _conversation(parts: Sequence[Part]) -> Iterator[tuple[Role, list[Part]]]:
+    """Cut an open turn: a cue and the model's words are its own, what stands between is the user's.
+
+    The last part before the model's words is their cue; at the end it is that of the reply to come.
+    """
+    cue: list[Part] = []
+    for is_model, run in groupby(parts, key=lambda part: part.source == "model"):
+        stretch = list(run)
+        if is_model:
+            yield "assistant", [*cue, *stretch]
+        else:
+            cue = stretch[-1:] if stretch[-1].source == "template" else []
+            between = stretch[: len(stretch) - len(cue)]
+            if between:
+                yield "user", between
