@@ -33,7 +33,10 @@ def sign_test(gained: int, lost: int) -> float:
     (0.021484375, 1.0)
     """
     moved = gained + lost
-    tail = sum(math.comb(moved, k) for k in range(min(gained, lost) + 1))
+    ways, tail = 1, 0  # of choosing k from all that moved, and of choosing at most so many
+    for k in range(min(gained, lost) + 1):
+        tail += ways
+        ways = ways * (moved - k) // (k + 1)
     return min(1.0, tail / (1 << moved) * 2)
 
 
