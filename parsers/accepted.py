@@ -14,6 +14,7 @@ from .source import trimmed
 from .step import Repair
 from .tokens import LONGEST, without_closers
 
+_SAID_BEFORE = frozenset({"thought", "thinking", "prose", "speaker"})
 _FENCE_END = re.compile(r"\s*(?:`{3,}|~{3,})")
 
 
@@ -40,9 +41,8 @@ class Accepted:
     def thought(self, before: int | None = None) -> str:
         """All thoughts and prose before a place."""
         limit = self.limit if before is None else before
-        kinds = ("thought", "thinking", "prose", "speaker")
-        parts = (self.text_of(block) for block in self.blocks if block.kind in kinds and block.start < limit)
-        return "\n".join(part for part in parts if part)
+        parts = [self.text_of(b) for b in self.blocks if b.kind in _SAID_BEFORE and b.start < limit]
+        return "\n".join(filter(None, parts))
 
     def end_of(self, block: Block) -> int:
         """Where the accepted part of a block ends."""
@@ -68,12 +68,9 @@ class Accepted:
         line = IGNORABLE.sub("", without_closers(line)).strip(" \t\r*_#>").lower()
         if not start or len(line) < (4 if line.isascii() else 2):
             return
-        acted = self.scanner.acted() or any(block.kind == "answer" for block in self.blocks)
-        if acted and any(
-            word.startswith(line)
-            for word in self.scanner.labels.kinds
-            if self.scanner.labels.kinds[word] == "observation"
-        ):
+        if line not in self.scanner.labels.stop_words:
+            return
+        if self.scanner.acted() or any(block.kind == "answer" for block in self.blocks):
             self.repair("half_stop_word", start, self.limit)
             self.limit = start
             for block in self.blocks:

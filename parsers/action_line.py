@@ -11,16 +11,17 @@ from .names import known, plain, said_in, unknown
 from .schema import Note
 from .step import Tools
 
-ECHOES = re.compile(
-    r"\bone of \[|^the action to take|^the name of (?:one|the|a) tool|^tool[_ ]name$|^name of the tool"
-    r"|^<[^>]*tool[^>]*>$"
-    r"|^\{[^}]*tool[^}]*\}$|^\[?tool_names\]?$|要采取的行动|工具名称之一"
-    r"|^the input (?:to|for|of) the (?:action|tool)"
-    r"|^its arguments as one json object|^the final answer to the (?:original )?(?:input )?question"
-    r"|^the answer, short and in the language"
-    r"|^你的最终答案|^对原始(?:输入)?问题的最终答案",
+_ECHO = re.compile(
+    r"(?:the action to take|the name of (?:one|the|a) tool|tool[_ ]name$|name of the tool"
+    r"|<[^>]*tool[^>]*>$"
+    r"|\{[^}]*tool[^}]*\}$|\[?tool_names\]?$"
+    r"|the input (?:to|for|of) the (?:action|tool)"
+    r"|its arguments as one json object|the final answer to the (?:original )?(?:input )?question"
+    r"|the answer, short and in the language"
+    r"|你的最终答案|对原始(?:输入)?问题的最终答案)",
     re.IGNORECASE,
 )
+_ECHO_INSIDE = re.compile(r"\bone of \[|要采取的行动|工具名称之一", re.IGNORECASE)
 """Phrases of instructions, repeated where a real name or value is due."""
 
 _WITH_TEXT = re.compile(r"([^\s:：]+)\s*[:：]\s*(\S.*)", re.DOTALL)
@@ -43,7 +44,10 @@ class Line(NamedTuple):
 
 def is_echo(text: str) -> bool:
     """Whether a text repeats the instructions in place of following them."""
-    return len(text) < ECHO and ECHOES.search(text.strip()) is not None
+    if len(text) >= ECHO:
+        return False
+    text = text.strip()
+    return bool(_ECHO.match(text) or (("[" in text or not text.isascii()) and _ECHO_INSIDE.search(text)))
 
 
 def read_line(text: str, tools: Tools, note: Note) -> Line:

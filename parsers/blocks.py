@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .native import Region
 from .payload import Payload
-from .source import trimmed
+from .source import is_blank, trimmed
 
 
 @dataclass(slots=True)
@@ -49,17 +49,17 @@ class Block:
     def text_of(self, whole: str, limit: int) -> str:
         """The visible text before `limit`, without blanks around it."""
         spans = [(start, end) for start, end, _ in self._spans(whole, limit)]
-        if spans:
-            spans[-1] = (spans[-1][0], trimmed(whole, *spans[-1])[1])
+        if len(spans) == 1:
             start, end = trimmed(whole, *spans[0])
-            spans[0] = (start, max(end, spans[0][1])) if len(spans) > 1 else (start, end)
-        text = "".join(whole[start:end] for start, end in spans).strip()
+            text = whole[start:end]
+        else:
+            text = "".join([whole[start:end] for start, end in spans]).strip()
         return text.removesuffix(self.marks).rstrip() if self.marks else text
 
     def _spans(self, whole: str, limit: int) -> list[tuple[int, int, bool]]:
         """The visible stretches before `limit`, without soft and blank ones at the end."""
         spans = [(start, min(end, limit), soft) for start, end, soft in self.spans if start < limit]
-        while spans and (spans[-1][2] or trimmed(whole, *spans[-1][:2])[1] == spans[-1][0]):
+        while spans and (spans[-1][2] or is_blank(whole, *spans[-1][:2])):
             spans.pop()
         return spans
 

@@ -18,6 +18,7 @@ from .schema import Terms
 from .step import Act, Action, FinalAnswer, Malformed, Span, Step
 
 _PLACEHOLDER = re.compile(r"<[^<>]+>|\{[\w .]+\}|\[[\w ]+\]|\$\{?\w+\}?")
+_FRAMES = frozenset("<{[$")
 _FENCED = re.compile(r"^[^\S\n]*```[^`]*^[^\S\n]*```", re.MULTILINE)
 _FIELD = r"^\W{0,4}[^\W\d][\w \-]{0,30}[:：][ \t]*"
 _FOREIGN = re.compile(_FIELD + r"(\S[^\n]{0,60})$(?=(\n\s*" + _FIELD[1:] + ")?)", re.MULTILINE)
@@ -105,22 +106,20 @@ class _Conclusion(Accepted):
         return not block.payloads or any(part.cut for part in block.payloads)
 
     def _act(self, actions: list[Action], end: int) -> Act:
-        once: dict[str, Action] = {}
-        for action in actions:
-            once.setdefault(_same(action), action)
-        unique = list(once.values())
+        unique = actions if len(actions) == 1 else _unique(actions)
         if len(unique) < len(actions):
             self.repair("repeated_action", unique[-1].span.start, end)
         if self.scanner.first and len(unique) > 1:
             self.repair("later_actions", unique[1].span.start, end)
             unique = unique[:1]
-        thought = self.thought(max(action.span.start for action in actions))
+        thought = self.thought(max([action.span.start for action in actions]))
         for action in unique:
-            if any(
-                _PLACEHOLDER.fullmatch(v)
+            short = [
+                v
                 for v in action.arguments.values()
-                if isinstance(v, str) and len(v) < 80
-            ):
+                if isinstance(v, str) and v[:1] in _FRAMES and len(v) < 80
+            ]
+            if any(map(_PLACEHOLDER.fullmatch, short)):
                 self.repair("placeholder", *action.span)
         return Act(self.text[:end].rstrip(), thought, tuple(unique), self.all_repairs())
 
@@ -279,9 +278,12 @@ class _Conclusion(Accepted):
         )
 
 
-def _same(action: Action) -> str:
-    """What two actions have in common if they are the same call."""
-    return json.dumps([action.tool, action.arguments], sort_keys=True)
+def _unique(actions: list[Action]) -> list[Action]:
+    """Each call once, where it stands first."""
+    once: dict[str, Action] = {}
+    for action in actions:
+        once.setdefault(json.dumps([action.tool, action.arguments], sort_keys=True), action)
+    return list(once.values())
 
 
 def _ignore(kind: str) -> None:

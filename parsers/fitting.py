@@ -81,7 +81,7 @@ def fit(value: Any, schema: Schema, root: Schema, note: Note, optional: bool = F
     for word in ("anyOf", "oneOf"):
         if word in schema:
             return _fit_any(value, schema[word], root, note)
-    if types == ("string",) and type(value) is str and _FREE_TEXT.issuperset(schema):
+    if type(value) is str and _is_free_text(schema):
         return value
     if "enum" in schema or "const" in schema:
         return _fit_enum(value, schema, note)
@@ -89,6 +89,11 @@ def fit(value: Any, schema: Schema, root: Schema, note: Note, optional: bool = F
     if not all(within(fitted, bound, schema[bound]) for bound in BOUNDS if bound in schema):
         raise _bad_type(value, schema)
     return fitted
+
+
+def _is_free_text(schema: Schema) -> bool:
+    """Whether any text fits."""
+    return schema.get("type") == "string" and _FREE_TEXT.issuperset(schema)
 
 
 def _named(
@@ -227,7 +232,7 @@ def _fit_null(value: Any, schema: Schema, root: Schema, note: Note) -> None:
     return None
 
 
-def _fit_list(value: Any, schema: Schema, root: Schema, note: Note) -> list[Any]:
+def _fit_list(value: Any, schema: Schema, root: Schema, note: Note) -> Any:
     if isinstance(value, str) and value.strip()[:1] == "[" and (read := _parsed(value, list)) is not None:
         note("text_to_list")
         value = read
@@ -237,6 +242,8 @@ def _fit_list(value: Any, schema: Schema, root: Schema, note: Note) -> list[Any]
             raise _echo(value) or _bad_type(value, schema)
         note("wrapped_in_list")
         value = [value]
+    if _is_free_text(resolve(items, root)) and all(type(item) is str for item in value):
+        return value
     fitted = []
     for place, item in enumerate(value):
         try:

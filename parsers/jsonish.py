@@ -12,7 +12,7 @@ import re
 from typing import Any, NamedTuple
 
 from .faults import Unreadable
-from .payload import DEPTH
+from .runs import DEPTH
 from .tolerant import Bare, Mend, Tolerant
 
 REPAIR_LIMIT = 8192

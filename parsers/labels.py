@@ -107,6 +107,17 @@ class Labels:
         }
 
     @cached_property
+    def titles(self) -> Mapping[str, str]:
+        """The kind of each word as it mostly stands in a reply: nothing around it, and a plain colon behind it."""
+        return {
+            word.capitalize() if one else word.title(): kind
+            for words in self.languages
+            for kind, spellings in words.items()
+            for word in spellings
+            for one in (True, False)
+        }
+
+    @cached_property
     def pattern(self) -> re.Pattern[str]:
         """One pattern for all labels, long ones first, in small letters."""
         spellings = [word for words in self.languages for group in words.values() for word in group]
@@ -115,6 +126,12 @@ class Labels:
         return re.compile(
             rf"{_LEAD}({_OPEN})\s*+(?=[{first}])({'|'.join(map(_spelled, spellings))}){_NUMBER}(?!\w)",
         )
+
+    @cached_property
+    def stop_words(self) -> frozenset[str]:
+        """Every beginning of a label of an observation, spelled like the keys of `kinds`."""
+        words = (word for word, kind in self.kinds.items() if kind == "observation")
+        return frozenset(word[:end] for word in words for end in range(len(word) + 1))
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -127,6 +144,9 @@ class Labels:
         >>> ENGLISH_AND_CHINESE.match("**Action 2 Input:** {}")
         Label(kind='input', end=17, sign=':', marks='**', text='Action 2 Input')
         """
+        word, colon, _ = head.partition(":")
+        if colon and word in self.titles:
+            return Label(self.titles[word], len(word) + 1, ":", "", word)
         if not head.isascii() and IGNORABLE.search(head):
             return self._match_visible(head)
         found = self.pattern.match(small(head))

@@ -91,7 +91,8 @@ class Parts:
         self.last_action = block if block.kind == "action" else self.last_action
         self.blocks.append(block)
         self.fresh = self.fresh and block.kind == "prose"
-        self.display.begin(block.kind, self.acted())
+        if self.shows:
+            self.display.begin(block.kind, self.acted())
         self._held, self._pending, self._listing = None, "", False
         self.before = self.last_char = self._opening = ""
 
@@ -123,8 +124,10 @@ class Parts:
 
     def acted(self) -> bool:
         """Whether a call was begun: an action with a name that is not a word for none, or a native call."""
+        if self._acted:
+            return True
         last = len(self.blocks) - 1
-        if not self._acted and self._settled != last:
+        if self._settled != last:
             self._acted = any(map(_is_call, self.blocks[self._settled : last]))
             self._settled = last
         return self._acted or _is_call(self.block)
@@ -136,7 +139,7 @@ class Parts:
     def begin(self, label: Label, pos: int, head: str) -> None:
         """A label stands at `pos`: end the part before it and begin the next one, or cut."""
         start, end = self.source.base + pos, self.source.base + pos + label.end
-        stop = end if _is_certain(label) else start + len(head)
+        stop = end if is_certain(label) else start + len(head)
         kind = _LATE.get(label.kind, label.kind)
         if kind == "observation":
             return self.cut_at(start, "invented_observation", stop)
@@ -159,7 +162,7 @@ class Parts:
         rest = head[label.end :]
         if label.kind == "action" and self.block.kind == "answer" and not complete:
             return None
-        if _is_certain(label):
+        if is_certain(label):
             return True
         if not complete and (label.kind != "thought" or label.sign not in ("-", "]") or self.acted()):
             return None
@@ -253,7 +256,7 @@ class Parts:
         return frozenset(self.tools[tool].get("properties", ())) if tool else frozenset()
 
 
-def _is_certain(label: Label) -> bool:
+def is_certain(label: Label) -> bool:
     """Whether a label is one whatever stands behind it."""
     return label.sign in (":", "<")
 

@@ -28,8 +28,7 @@ def read(
     (Action(tool='weather', arguments={'city': 'Oslo'}, span=Span(start=0, end=34)),)
     """
     reader = Reader(tools, labels=labels, show=False)
-    reader.feed(text_of(text))
-    return reader.finish(finish_reason)
+    return reader.finish(finish_reason, text_of(text))
 
 
 def text_of(content: object) -> str:
@@ -86,10 +85,11 @@ class Reader:
             next(self._scan)
         return self._scanner.display.take()
 
-    def finish(self, finish_reason: str | None = "stop") -> Step:
-        """The reply is complete: the step it is. Nothing can be fed after this."""
+    def finish(self, finish_reason: str | None = "stop", text: str = "") -> Step:
+        """The reply is complete, perhaps with a last `text`: the step it is. Nothing can be fed after this."""
         from .conclude import conclude
 
+        self._scanner.source.push(text)
         self._scanner.source.ended = True
         for _ in self._scan:
             pass

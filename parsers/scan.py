@@ -8,17 +8,16 @@ a whole text and single characters are read by the same code.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from . import names
 from .blocks import Block
 from .enclosed import FENCE, INLINE_FENCE, fence_header, fenced, is_fence_end, line_head, quoted
-from .labels import COLONS, HEAD, Label, Labels
+from .labels import COLONS, HEAD, Label
 from .parts import ignore
 from .payload import Payload, bracketed
 from .source import Scan
-from .step import Tools
-from .text_scan import TextScan
+from .text_scan import PLAIN_LINE, TextScan
 from .tokens import SPECIAL, may_begin, token_at
 
 _COLON = re.compile(f"[{COLONS}]")
@@ -40,15 +39,6 @@ NAME = 200
 class Scanner(TextScan):
     """Reads a reply into blocks."""
 
-    def __init__(self, tools: Tools, labels: Labels, first: bool, shows: bool = True) -> None:
-        super().__init__(tools, labels, first, shows)
-        self._readers: dict[str, Callable[[int], Scan[int]]] = {
-            "action": self._action,
-            "input": self._input,
-            "native": self._tail,
-            "object": self.behind_object,
-        }
-
     def run(self) -> Scan[None]:
         pos = 0
         while True:
@@ -68,7 +58,9 @@ class Scanner(TextScan):
     def _line(self, pos: int) -> Scan[int]:
         """Read from the start of a line to the start of the next, or behind a payload."""
         pos = self.plain_lines(pos)
-        pos, label, head = yield from self.find_label(pos)
+        while (found := self.find_label(pos)) is None:
+            pos = yield from self.source.more(pos)
+        label, head = found
         answering = self.block.kind == "answer" and self.block.visible
         if label is not None and answering:
             label = label._replace(kind="question") if label.kind == "late_input" else label
@@ -79,8 +71,11 @@ class Scanner(TextScan):
                 pos = yield from self._content(pos + label.end, label)
         if self.cut:
             return len(self.source.text)
-        if self.block.kind in self._readers:
-            return (yield from self._readers[self.block.kind](pos))
+        if self.block.kind in _READERS:
+            return (yield from _READERS[self.block.kind](self, pos))
+        if not self.fresh and (line := PLAIN_LINE.match(self.source.text, pos)):
+            self.say(pos, line.end())
+            return line.end()
         pos, done = yield from self.line_start(pos)
         if done:
             return pos
@@ -356,3 +351,12 @@ class Scanner(TextScan):
         elif token.role not in ("close", "between", "unstep"):
             return pos, False
         return pos + token.length, True
+
+
+_READERS: Mapping[str, Callable[[Scanner, int], Scan[int]]] = {
+    "action": Scanner._action,
+    "input": Scanner._input,
+    "native": Scanner._tail,
+    "object": Scanner.behind_object,
+}
+"""Kind of the open part → how the next line of it is read; all others are text."""

@@ -68,6 +68,8 @@ def squeeze(name: str) -> str:
 
 def resolve(schema: Any, root: Schema) -> Schema:
     """The schema itself, or the one in `root` that its `$ref` points to."""
+    if isinstance(schema, dict) and "$ref" not in schema:
+        return schema
     for _ in range(8):
         if not isinstance(schema, Mapping) or "$ref" not in schema:
             break

@@ -73,6 +73,11 @@ class Source:
         return self.text
 
 
+def is_blank(text: str, start: int, end: int) -> bool:
+    """Whether nothing in the stretch is visible, without a copy of it."""
+    return _VISIBLE.search(text, start, end) is None
+
+
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """The stretch without blanks at its ends, without a copy of it.
 

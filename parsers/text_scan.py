@@ -8,11 +8,12 @@ from .blocks import Block
 from .enclosed import FENCE, INLINE_FENCE, is_fence_end, line_head
 from .labels import HEAD, IGNORABLE, Label, small
 from .mark_scan import MarkScan
+from .parts import is_certain
 from .payload import bracketed
 from .source import Scan
-from .tokens import LONGEST, SPECIAL, STEPS, Token, may_begin, token_at
+from .tokens import LONGEST, PLAIN_TEXT, SPECIAL, STEPS, Token, may_begin, token_at
 
-_PLAIN_LINE = re.compile(r"(?![^\S\n]*+[`~<#>])[^\n<\[◁]*+\n")
+PLAIN_LINE = re.compile(rf"(?![^\S\n]*+[`~<#>]){PLAIN_TEXT}\n", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)++")
 _BLANK = re.compile(r"[^\S\n]*+")
 _JSON = re.compile(
@@ -45,7 +46,7 @@ class TextScan(MarkScan):
             or not self.settled()
         ):
             return pos
-        while line := _PLAIN_LINE.match(text, pos):
+        while line := PLAIN_LINE.match(text, pos):
             end = line.end()
             if self.labels.pattern.match(small(text[pos : min(end - 1, pos + HEAD)])) or IGNORABLE.search(
                 text, pos, end
@@ -55,25 +56,24 @@ class TextScan(MarkScan):
         self.say(start, pos)
         return pos
 
-    def find_label(self, pos: int) -> Scan[tuple[int, Label | None, str]]:
-        """The label or the step tag at the start of a line, once that is certain, and the head of the line."""
-        while True:
-            text = self.source.text
-            end = text.find("\n", pos, pos + HEAD)
-            head = text[pos : end if end >= 0 else pos + HEAD]
-            complete = end >= 0 or self.source.ended or len(text) >= pos + HEAD
-            label = self.labels.match(head) or self._step_tag(head)
-            if label and label.sign not in (":", "<") and (token := _end_token(head)) >= 0:
-                head, complete = head[:token], True
-                label = self.labels.match(head)
-            growing = not complete and (self.labels.may_begin(head) or may_begin(head, _indent(head)))
-            if label is not None and (label.sign in (":", "<") or not growing):
-                accepted = self.accepts(label, head, complete)
-                if accepted is not None:
-                    return pos, label if accepted else None, head
-            elif not growing:
-                return pos, None, head
-            pos = yield from self.source.more(pos)
+    def find_label(self, pos: int) -> tuple[Label | None, str] | None:
+        """The label or the step tag at the start of a line, if there is one, and the head of the line.
+
+        Nothing while more text could change that.
+        """
+        text = self.source.text
+        end = text.find("\n", pos, pos + HEAD)
+        head = text[pos : end if end >= 0 else pos + HEAD]
+        complete = end >= 0 or self.source.ended or len(text) >= pos + HEAD
+        label = self.labels.match(head) or self._step_tag(head)
+        if label and not is_certain(label) and (token := _end_token(head)) >= 0:
+            head, complete = head[:token], True
+            label = self.labels.match(head)
+        certain = complete or (label is not None and is_certain(label))
+        if not certain and (self.labels.may_begin(head) or may_begin(head, _indent(head))):
+            return None
+        accepted = label is not None and self.accepts(label, head, complete)
+        return None if accepted is None else (label if accepted else None, head)
 
     def _step_tag(self, head: str) -> Label | None:
         """`<action>` and the like at the start of a line."""

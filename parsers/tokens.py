@@ -7,7 +7,8 @@ beginning of one of these.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 THINKING: Mapping[str, str] = {
@@ -93,6 +94,8 @@ _TRAILING = re.compile(
     re.IGNORECASE,
 )
 
+_LAST = frozenset(text[-1] for text in (*CLOSERS, ">"))
+
 LONGEST = 40
 
 
@@ -128,10 +131,27 @@ def _spelled(text: str) -> str:
 
 
 _STARTS = sorted({text[:2] for text in ROLES if text[0] not in "#>"})
-SPECIAL = re.compile("|".join(["\n", *map(_spelled, _STARTS), r"[<\[◁]\Z"]), re.IGNORECASE)
+# The class stands first, so that the search skips all other characters at once.
+SPECIAL = re.compile(
+    rf"[\n<\[◁](?:(?<=\n)|\Z|{'|'.join(f'(?<={_spelled(text[0])}){_spelled(text[1])}' for text in _STARTS)})",
+    re.IGNORECASE,
+)
 """A line break, or what may be the beginning of a token inside a line."""
 
-_TOKEN = re.compile("|".join(map(_spelled, sorted(ROLES, key=len, reverse=True))), re.IGNORECASE)
+
+def _one_of(tokens: Iterable[str]) -> str:
+    """A pattern for the longest of some tokens, parted by how they begin, so that few have to be tried."""
+    longest, groups = sorted(tokens, key=len, reverse=True), dict[str, list[str]]()
+    for text in longest:
+        groups.setdefault(text[:2], []).append(_spelled(text[2:]))
+    return "|".join(f"{_spelled(start)}(?:{'|'.join(rest)})" for start, rest in groups.items())
+
+
+_TOKEN = re.compile(_one_of(ROLES), re.IGNORECASE)
+
+
+PLAIN_TEXT = rf"(?:[^\n<\[◁]++|(?!{_TOKEN.pattern})[<\[◁])*+"
+"""Part of a pattern for either case: text up to the end of the line, or to the next token."""
 
 
 def plain(text: str) -> str:
@@ -145,6 +165,8 @@ def without_closers(text: str) -> str:
     >>> without_closers("Oslo</tool_call>")
     'Oslo'
     """
+    if text[-4 * LONGEST :].rstrip()[-1:] not in _LAST:
+        return text
     closers = _TRAILING.search(text, max(0, len(text) - 4 * LONGEST))
     return text[: closers.start()] if closers else text
 
@@ -158,8 +180,12 @@ def token_at(text: str, pos: int) -> Token | None:
     found = _TOKEN.match(text, pos)
     if found is None:
         return None
-    token = plain(found[0])
-    return Token(ROLES[token], token, len(token))
+    return _token(found[0])
+
+
+@lru_cache(maxsize=512)
+def _token(text: str) -> Token:
+    return Token(ROLES[plain(text)], plain(text), len(text))
 
 
 def may_begin(text: str, pos: int) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Set
+from collections.abc import Collection, Set
 from typing import Any, NamedTuple
 
 from .faults import Unreadable
-from .payload import BODY, DEPTH, GAP, PLAIN, QUOTES, TRIPLE, Context, ends_string
+from .payload import BODY, GAP, PLAIN, QUOTES, TRIPLE, WITH_INNER, Context, ends_string
+from .runs import DEPTH, behind, decoded
 
 WORDS = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
@@ -97,6 +98,7 @@ class Tolerant:
         found: dict[str, Any] = {}
         items = Braced()
         while not self._closed("}"):
+            found |= self._run(found) or {}
             start = self.pos
             key = self._key()
             self._gap()
@@ -132,11 +134,12 @@ class Tolerant:
 
     def _list(self, close: str) -> list[Any]:
         self._open(close)
-        items = []
+        items: list[Any] = []
         while not self._closed(close):
+            items += self._run() or ()
             items.append(self._item())
             self._comma(close)
-        return [item for item in items if item is not UNDEFINED]
+        return [item for item in items if item is not UNDEFINED] if UNDEFINED in items else items
 
     def _item(self) -> Any:
         """A value that runs up to the next comma or bracket; anything else behind it makes it bare text."""
@@ -152,6 +155,19 @@ class Tolerant:
         if isinstance(value, str) and not isinstance(value, Bare):
             raise Unreadable("unreadable", end)
         return self._bare()
+
+    def _run(self, found: Collection[str] = ()) -> Any:
+        """The plain items or pairs from here on, if there are some; none of `found` is a key of them."""
+        end = behind(self.text, self.pos, self._stack, self._word_keys)
+        brackets = "{}" if self._stack[-1] == "}" else "[]"
+        run = decoded(self.text[self.pos : end], brackets, Bare) if end > self.pos else None
+        if run is None or (found and not run[0].keys().isdisjoint(found)):
+            return None
+        self.pos = end
+        for kind in run[1]:
+            self._mend(kind)
+        self._gap()
+        return run[0]
 
     def _at_end_of_item(self) -> bool:
         if self.pos >= len(self.text) or self._char() in ",}])":
@@ -208,9 +224,10 @@ class Tolerant:
             body = self._cut(start + 2, end, end + 2, "escaped_once_more")
             return body.replace('\\"', '"') if "\\" in body else body
         close, end = QUOTES[opened[0]], start
+        body_of = BODY[close]
         context = Context(self._stack or ["}"], opened[0], is_key, self._word_keys, self)
         while True:
-            body_end = BODY[close].match(text, end + 1)
+            body_end = body_of.match(text, end + 1)
             assert body_end is not None
             end = body_end.end()
             if end >= len(text):
@@ -218,6 +235,7 @@ class Tolerant:
             if ends_string(text, end + 1, True, context):
                 break
             self._mend("inner_quotes")
+            body_of = WITH_INNER[close] if close[0] == opened[0] else BODY[close]
         if opened[0] != '"' or text[end] != '"':
             self._mend({"'": "single_quotes", "`": "backtick_string"}.get(opened[0], "typographic_quotes"))
         return self._cut(start + 1, end, end + 1, "")
