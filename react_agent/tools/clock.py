@@ -48,11 +48,11 @@ def clock(now: Callable[[], datetime]) -> Tool:
             timezone: a time zone, city or offset, e.g. "Asia/Tokyo", "Berlin" or "UTC+2"
         """
         name, zone = find_zone(timezone)
-        local = _aware(now()).astimezone(zone)
+        local = aware(now()).astimezone(zone)
         if zone is None:
             name = f"local time, UTC{local.isoformat()[-6:]}"
         # Not %A, which speaks the language of the system.
-        return f"{local:%Y-%m-%d %H:%M:%S} {_WEEKDAYS[local.weekday()]} {name}"
+        return f"{local:%Y-%m-%d %H:%M:%S} {WEEKDAYS[local.weekday()]} {name}"
 
     return current_time
 
@@ -66,7 +66,7 @@ def system_now() -> datetime:
     if not frozen:
         return datetime.now(UTC)
     try:
-        return _aware(datetime.fromisoformat(frozen.strip()))
+        return aware(datetime.fromisoformat(frozen.strip()))
     except ValueError:
         raise ToolError(f"{FROZEN} is {frozen!r}; it must be ISO 8601, e.g. 2025-06-18T15:42:07Z") from None
 
@@ -82,6 +82,13 @@ def find_zone(text: str) -> tuple[str, tzinfo | None]:
     `ToolError` naming the nearest known ones.
     """
     wanted = text.translate(_QUOTES).strip().replace("−", "-") or "UTC"
+    if found := known_zone(wanted):
+        return found
+    raise ToolError(f"unknown time zone {wanted[:_SHOWN]!r}; {_nearest(wanted)}{EXAMPLE}")
+
+
+def known_zone(wanted: str) -> tuple[str, tzinfo | None] | None:
+    """As `find_zone`, for a name that is known; None for any other."""
     if offset := _OFFSET.fullmatch(wanted):
         return _fixed(offset)
     if wanted.upper() in ("UTC", "GMT", "Z"):
@@ -92,17 +99,17 @@ def find_zone(text: str) -> tuple[str, tzinfo | None]:
         key = _known_names().get(form)
         if key is not None and (zone := _zone(key)) is not None:
             return key, zone
-    raise ToolError(f"unknown time zone {wanted[:_SHOWN]!r}; {_nearest(wanted)}{EXAMPLE}")
+    return None
 
 
 _QUOTES = dict.fromkeys(map(ord, "\"'`“”"))
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def _fixed(offset: re.Match[str]) -> tuple[str, tzinfo]:

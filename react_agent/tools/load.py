@@ -14,6 +14,7 @@ from react_agent.tools.toolbox import Tool, tool
 BUILTIN: Mapping[str, str] = {
     "calculator": "react_agent.tools.calculator:calculator",
     "current_time": "react_agent.tools.clock:current_time",
+    "date_math": "react_agent.tools.date_math:date_math",
     "convert_units": "react_agent.tools.convert:convert_units",
     "text_stats": "react_agent.tools.text_stats:text_stats",
 }
