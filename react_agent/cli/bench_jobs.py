@@ -26,7 +26,7 @@ FAILURES_IN_A_ROW = 3
 
 LOOK = 0.2
 """Seconds between two looks at whether Ctrl-C was pressed."""
-GRACE = 2.0
+GRACE = 1.0
 """Seconds in which runs that go on may end by themselves."""
 
 
