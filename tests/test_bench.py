@@ -104,6 +104,30 @@ def test_about_ten_lines_tell_of_the_progress(home: Home) -> None:
     assert len(re.findall(r"^\d+ of 45, \d+ right \(q\d+\)$", done.stderr, re.MULTILINE)) in range(9, 13)
 
 
+def test_on_a_terminal_one_line_is_drawn_again_and_again(home: Home) -> None:
+    pty = pytest.importorskip("pty")
+    parent, child = pty.openpty()
+    process = home.start("bench", suite(home), "-m", home.script(ACT, ANSWER, WRONG, ANSWER), stderr=child)
+    os.close(child)
+    shown = b""
+    try:
+        while data := os.read(parent, 4096):
+            shown += data
+    except OSError:  # how Linux says that the other end was closed
+        pass
+    assert process.wait(timeout=10) == 0
+    drawn = [line.rstrip() for line in shown.decode().split("\r") if line.startswith("[")]
+    assert drawn[0] == "[                        ] 0 of 3, 0 right, 1 steps"
+    assert drawn[-1] == "[########################] 3 of 3, 2 right, 4 steps"
+    assert "\nsuite    suite, 3 tasks" in shown.decode().replace("\r", "")
+
+
+def test_every_option_is_read_from_the_environment(home: Home) -> None:
+    env = {"REACT_BENCH_FIRST": "1", "REACT_BENCH_JSON": "1", "REACT_BENCH_QUIET": "1"}
+    done = home.react("bench", suite(home), REACT_BENCH_MODEL=home.script(ANSWER), **env)
+    assert rights(document(done)) == {"q1": True}
+
+
 def test_settings_files_change_no_temperature_and_options_do(home: Home) -> None:
     home.write(".react.yaml", "temperature: 0.9\nseed: 5\nmax_tokens: 99\n")
     script = home.script(*[ANSWER] * 3)
@@ -509,7 +533,7 @@ def test_a_script_is_used_in_order_whatever_is_asked(home: Home) -> None:
     )
     report = document(done)
     assert rights(report) == {"q1": True, "q2": False}
-    assert "one sequence" in report["warnings"][0]
+    assert "are one sequence" in report["warnings"][0]
 
 
 # ---- Ctrl-C

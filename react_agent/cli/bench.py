@@ -101,6 +101,7 @@ def command(
     from react_agent.cli.bench_progress import Progress
     from react_agent.cli.exits import show
     from react_agent.cli.screen import Screen
+    from react_agent.transcript.redaction import redact_data
 
     if compare:
         _compare(*compare, suite=suite, force=force, json=json)
@@ -117,7 +118,8 @@ def command(
     agent, files = _agent(whole, settings, flags["tool"], err, quiet=quiet)
     folder = Path(save).expanduser() if save else None
     if folder:
-        prepare(folder, head(whole, settings, agent, files), resume=resume)
+        planned = redact_data(head(whole, settings, agent, files), settings.secrets)
+        prepare(folder, planned, resume=resume)
     jobs = _jobs(tasks, agent, settings, repeat, folder)
     if not quiet:
         err.line(f"{len(jobs)} runs: {whole.name}, {agent.endpoint.kind}:{agent.endpoint.model}", dim=True)
@@ -194,13 +196,15 @@ def _jobs(
 
 
 def _warnings(agent: Agent, settings: Settings, repeat: int, at_once: int) -> list[str]:
+    from react_agent.cli.bench_jobs import ONE_BY_ONE
+
     found = []
     if repeat > 1 and settings.temperature == 0:
         found.append("With temperature 0 a seed changes nothing; for runs that differ: -o temperature 0.7")
     if at_once > 1 and agent.endpoint.kind == "local":
         found.append("A model in this process answers one request at a time; more jobs only wait for it.")
-    if at_once > 1 and agent.endpoint.kind == "script":
-        found.append("A script is one sequence of replies; its runs went one after another.")
+    if at_once > 1 and agent.endpoint.kind in ONE_BY_ONE:
+        found.append("These replies are one sequence, so the runs went one after another.")
     return found
 
 

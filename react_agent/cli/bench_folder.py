@@ -21,7 +21,7 @@ def prepare(folder: Path, head: Mapping[str, Any], *, resume: bool) -> None:
     """Make the folder of a bench, or find it again. Raises `ConfigError` where it is that of another one."""
     file = folder / HEAD_FILE
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
         if file.exists():
             if not resume:
                 raise wrong(

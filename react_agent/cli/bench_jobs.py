@@ -24,6 +24,9 @@ from react_agent.types import Observation
 FAILURES_IN_A_ROW = 3
 """So many runs that the endpoint broke off, one after another, end a bench."""
 
+ONE_BY_ONE = frozenset({"script", "replay", "human"})
+"""Kinds of endpoints whose replies come in one sequence, whoever asks."""
+
 LOOK = 0.2
 """Seconds between two looks at whether Ctrl-C was pressed."""
 GRACE = 1.0
@@ -99,10 +102,10 @@ def run_all(
 ) -> Generator[tuple[int, Run], None, None]:
     """Run the jobs and give the place of each with its run as it ends; in order if one runs `at_once`.
 
-    A script is one sequence of replies, so its runs always go one after another.
+    Where the replies are one sequence, such as a script, the runs always go one after another.
     Ctrl-C raises `KeyboardInterrupt` here; the runs that go on are then told to end.
     """
-    if at_once > 1 and not any(job.agent.endpoint.kind == "script" for job in jobs):
+    if at_once > 1 and not any(job.agent.endpoint.kind in ONE_BY_ONE for job in jobs):
         yield from _threads(jobs, settings, at_once, display)
         return
     for place, job in enumerate(jobs):
@@ -134,7 +137,7 @@ def opened(agent: Agent, settings: Settings, seed: int) -> Agent:
 
     A script has no seed, and goes on where it is.
     """
-    if agent.endpoint.kind == "script":
+    if agent.endpoint.kind in ONE_BY_ONE:
         return agent
     return replace(agent, endpoint=endpoint(replace(settings, seed=seed)))
 
