@@ -24,6 +24,7 @@ LAYERS: dict[str, int] = {
     "errors": 1,
     "types": 1,
     "prompt": 2,
+    "grammar": 2,
     "transcript": 2,
     "endpoints": 2,
     "tools": 2,
