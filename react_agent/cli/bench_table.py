@@ -24,13 +24,14 @@ def head_lines(head: Mapping[str, Any], selection: Mapping[str, Any]) -> Iterato
     rest = (f", {key} {value}" for key, value in endpoint.items() if key not in ("kind", "model") and value)
     yield f"model    {endpoint['kind']}:{endpoint['model']}{''.join(rest)}"
     yield f"sampling {_sampling(sampling, selection['repeat'])}"
-    yield f"prompt   {head['dialect']}, {_short(head['prompt'])}; react-agent {head['version']}"
+    stop = "" if head["stop"] else ", no stop strings"
+    yield f"prompt   {head['dialect']}, {_short(head['prompt'])}{stop}; react-agent {head['version']}"
     files = ", ".join(f"{each['file']} {_short(each['hash'])}" for each in head["tool_files"])
     code = f" (with the code of {files})" if files else ""
     yield f"tools    {', '.join(head['tools']) or 'none'}{code}"
     limits = head["limits"]
     seconds = f"{limits['seconds']:g} s" if limits["seconds"] else "no deadline"
-    yield f"limits   {limits['max_steps']} steps, {seconds}"
+    yield f"limits   {limits['max_steps']} steps, {seconds}, {limits['tool_seconds']:g} s a tool"
 
 
 def figure_lines(found: Figures) -> Iterator[str]:
@@ -73,8 +74,8 @@ def wrong_lines(results: Sequence[Result], *, verbose: bool) -> Iterator[str]:
         return
     yield "not right:"
     for each in failed:
-        answer = each.outcome.answer
-        got = f"no answer ({each.outcome.reason})" if answer is None else _cut(answer)
+        answer, why = each.outcome.answer, each.outcome.detail or each.outcome.reason
+        got = f"no answer ({_cut(why)})" if answer is None else _cut(answer)
         expected = each.task.answer
         wanted = f"{expected:.15g}" if isinstance(expected, float) else " | ".join(expected)
         yield f"  {_name(each, seed)}  {_cut(each.task.question)}"
