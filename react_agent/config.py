@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from react_agent.errors import ConfigError
+from react_agent.errors import ConfigError, TranscriptError
 
 if TYPE_CHECKING:
     from react_agent.agent import Agent
     from react_agent.models import Model
     from react_agent.tools import Tool, Toolbox
-    from react_agent.types import Endpoint, Sampling
+    from react_agent.types import Completion, Endpoint, Sampling
 
 PROJECT_FILE = ".react.yaml"
 USER_FILE = "settings.yaml"
@@ -56,11 +56,14 @@ class Settings:
     tool_timeout: float = 30.0
     save: str | bool | None = None
     api_key: str | None = field(default=None, repr=False)
+    keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Kept keys, each with the scheme, host and port that it belongs to."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that are shown and written nowhere. A short key, such as `none`, stands for no key."""
-        return (self.api_key,) if self.api_key and len(self.api_key) >= SHORTEST_SECRET else ()
+        every = dict.fromkeys((self.api_key or "", *(key for _, key in self.keys)))
+        return tuple(key for key in every if len(key) >= SHORTEST_SECRET)
 
 
 def wrong(message: str, fix: str = "") -> ConfigError:
@@ -92,6 +95,8 @@ def read_settings(
 
     `folder` is where the project file is looked for first, the current folder if None.
     """
+    from react_agent.keys import read_keys
+
     found: dict[str, Any] = {}
     if user := user_file():
         found |= read_file(user)
@@ -99,14 +104,20 @@ def read_settings(
     named = read_file(project) if project else {}
     if "tool_files" in named:
         raise wrong(f"{project}: a project file cannot have code run.", "Name it yourself: --tools FILE.py")
-    said = from_environment(environment)
-    for key, value in (flags or {}).items():
-        if value is not None:
-            said[key] = checked(key, value, COMMAND_LINE)
-    settings = replace(Settings(), **found | named | said)
+    if str(named.get("model", "")).startswith("cmd:"):
+        raise wrong(
+            f"{project}: a project file cannot have a program run.", "Name it yourself: -m cmd:COMMAND"
+        )
+    given = {key: value for key, value in (flags or {}).items() if value is not None}
+    model = given.get("model") or environment.get("REACT_MODEL") or (found | named).get("model") or ""
+    kind = str(model).partition(":")[0]
+    said = from_environment(environment, kind)
+    for key, value in given.items():
+        said[key] = checked(key, value, COMMAND_LINE)
+    settings = replace(Settings(), **found | named | said, keys=tuple(read_keys().items()))
     if settings.api_key and _is_of_project(named, said):
         raise wrong(
-            f"{project} names a server, and OPENAI_API_KEY is set: the key is not sent there.",
+            f"{project} names a server, and {variables(kind)[0]} is set: the key is not sent there.",
             "If you trust it, name the server yourself, with --base-url or -m; else unset the key.",
         )
     return settings
@@ -114,28 +125,46 @@ def read_settings(
 
 def _is_of_project(named: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
     """Whether the server is one that the project file names, which may be anybody's, and not the user."""
+    from react_agent.endpoints import ADDRESSES, BY_ADDRESS, KINDS
+
     model = str(said.get("model", named.get("model", "")))
-    if model.partition(":")[0] in ("local", "script"):
+    kind, colon, rest = model.partition(":")
+    if kind in KINDS and kind not in ADDRESSES:
         return False
-    address = model if model.startswith("llamacpp:") and len(model) > len("llamacpp:") else None
-    return ("base_url" in named and "base_url" not in said and not address) or (
-        address is not None and "model" not in said
-    )
+    is_address = kind in {"http", "https"} or (kind in BY_ADDRESS and bool(rest))
+    if colon and is_address:
+        return "model" not in said
+    return "base_url" in named and "base_url" not in said
 
 
-def from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+def from_environment(environment: Mapping[str, str], kind: str = "") -> dict[str, Any]:
     """The settings that variables hold which other programs know as well, and REACT_MODEL.
 
     Raises `ConfigError`.
     """
-    names = {"REACT_MODEL": "model", "OPENAI_BASE_URL": "base_url", "OPENAI_API_KEY": "api_key"}
+    key_name, address_name = variables(kind)
+    names = {"REACT_MODEL": "model", address_name: "base_url", key_name: "api_key"}
     found = {
         key: environment[name].strip() for name, key in names.items() if environment.get(name, "").strip()
     }
     key = found.get("api_key", "")
     if not (key.isascii() and key.isprintable()):
-        raise wrong("OPENAI_API_KEY holds a character that no key has.", "Copy the key again, in one line.")
+        raise wrong(f"{key_name} holds a character that no key has.", "Copy the key again, in one line.")
     return found
+
+
+def variables(kind: str) -> tuple[str, str]:
+    """The variables that hold the key and the address for a kind of endpoint; the second may be empty."""
+    return VARIABLES.get(kind, ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+
+
+VARIABLES: Mapping[str, tuple[str, str]] = {
+    "ollama": ("OLLAMA_API_KEY", "OLLAMA_HOST"),
+    "ollama-chat": ("OLLAMA_API_KEY", "OLLAMA_HOST"),
+    "hf": ("HF_TOKEN", ""),
+    "deepseek": ("DEEPSEEK_API_KEY", ""),
+}
+"""Kinds that have variables of their own; OpenAI's key is nothing to them."""
 
 
 def user_file() -> Path | None:
@@ -193,7 +222,7 @@ def checked(key: str, value: Any, where: str) -> Any:
             f"{where}: {key}: secrets are not read from settings files.",
             "Set OPENAI_API_KEY in the environment, and take the key out of the file.",
         )
-    known = [each.name for each in fields(Settings) if each.name != "api_key"]
+    known = [each.name for each in fields(Settings) if each.name not in ("api_key", "keys")]
     if key not in known:
         raise wrong(f"{where}: unknown setting {key!r}.", near(key, known))
     expected, check = KINDS[key]
@@ -227,9 +256,10 @@ def toolbox(settings: Settings, given: Sequence[Tool] = ()) -> Toolbox:
 
 
 def full_name(settings: Settings) -> str:
-    """The model as KIND:NAME. Raises `ConfigError` with the names that are near.
+    """The model as KIND:NAME, or the address of a server that is to be asked what it is.
 
-    A bare name belongs to the server at `base_url` if there is one, else to the catalogue.
+    A bare name belongs to the server at `base_url` if there is one, else to the catalogue. Raises
+    `ConfigError` with the names that are near.
     """
     from react_agent.endpoints import KINDS
     from react_agent.models import catalogue, default_model
@@ -238,15 +268,15 @@ def full_name(settings: Settings) -> str:
     if name is None:
         if url is None:
             return f"local:{default_model().name}"
-        raise wrong(f"A server is set ({_shown(url)}), but no model.", "Name one: -m NAME")
+        return url if "://" in url else f"http://{url}"
+    if name == "human" or name.startswith(("http://", "https://")):
+        return name
     if name.partition(":")[0] in KINDS and ":" in name:
         return name
     if url is not None:
         return f"openai:{name}"
     if name in catalogue() or name.endswith(".gguf"):
         return f"local:{name}"
-    if name.startswith(("http://", "https://")):
-        raise wrong(f"{_shown(name)} is an address.", "Write -m llamacpp:URL, or --base-url URL -m NAME.")
     known = [*catalogue(), *(f"{kind}:" for kind in KINDS)]
     raise wrong(f"There is no model {name!r}. {near(name, known)}", "With a server: --base-url URL -m NAME")
 
@@ -261,18 +291,31 @@ def local_model(settings: Settings) -> Model | None:
 
 def endpoint(settings: Settings) -> Endpoint:
     """The model that is named. Nothing is asked or loaded yet. Raises `ConfigError`."""
-    from react_agent.endpoints import open_endpoint
+    from react_agent.endpoints import address_of, open_endpoint
+    from react_agent.keys import key_for
     from react_agent.models import model_path
 
-    model = local_model(settings)
+    model, name = local_model(settings), full_name(settings)
+    url = address_of(name, settings.base_url)
     return open_endpoint(
-        full_name(settings),
+        name,
         sampling=sampling(settings),
         base_url=settings.base_url,
-        api_key=settings.api_key,
+        api_key=(key_for(url, dict(settings.keys)) if url else None) or settings.api_key,
         format=settings.format or (model.format if model else None),
         model_file=model_path,
+        saved_replies=_saved_replies,
     )
+
+
+def _saved_replies(path: Path) -> list[Completion]:
+    """What the model said in a saved run."""
+    from react_agent.transcript import read
+
+    try:
+        return [turn.completion for turn in read(path).transcript.turns]
+    except TranscriptError as error:
+        raise wrong(f"The replies of {path} cannot be read: {error}") from error
 
 
 def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:

@@ -183,7 +183,7 @@ def test_a_wrong_option_is_wrong_use(home: Home, arguments: list[str], words: st
 def test_an_unknown_command_is_answered_with_a_near_one(home: Home) -> None:
     done = home.react("aks", "x")
     assert done.exit_code == 2
-    assert_one_line(done.stderr, "Did you mean ask?")
+    assert_one_line(done.stderr, "Did you mean ask or keys?")
 
 
 def test_without_tools_the_model_can_only_answer(home: Home) -> None:

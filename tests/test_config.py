@@ -9,6 +9,7 @@ import pytest
 
 from react_agent import config
 from react_agent.config import Settings, read_file, read_settings
+from react_agent.endpoints import address_of
 from react_agent.endpoints.formats import FORMATS
 from react_agent.errors import ConfigError, PromptError
 
@@ -238,6 +239,8 @@ KEY = {"OPENAI_API_KEY": "sk-very-secret"}
         ("model: llamacpp:http://evil", {}),
         ("model: llamacpp:http://evil", {"OPENAI_BASE_URL": "http://mine"}),
         ("base_url: http://evil", {"REACT_MODEL": "llamacpp:"}),
+        ("model: http://evil", {}),
+        ("model: kobold:http://evil", {}),
     ],
 )
 def test_s69_a_key_is_not_sent_where_a_project_file_says(
@@ -247,6 +250,40 @@ def test_s69_a_key_is_not_sent_where_a_project_file_says(
     with pytest.raises(ConfigError, match="the key is not sent there"):
         read_settings(folder=home, environment=KEY | more)
     assert read_settings(folder=home, environment=more).api_key is None
+
+
+def test_s69_a_key_of_another_service_is_not_sent_there_either(home: Path) -> None:
+    write(home / ".react.yaml", "model: hf:m\nbase_url: http://evil\n")
+    with pytest.raises(ConfigError, match="HF_TOKEN is set: the key is not sent there"):
+        read_settings(folder=home, environment={"HF_TOKEN": "hf-very-secret"})
+    assert read_settings(folder=home, environment=KEY).api_key is None
+
+
+def test_a_project_file_cannot_have_a_program_run(home: Path) -> None:
+    write(home / ".react.yaml", "model: cmd:rm -rf .\n")
+    with pytest.raises(ConfigError, match="cannot have a program run"):
+        read_settings(folder=home, environment=EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("model", "environment", "key", "url"),
+    [
+        ("ollama:m", {"OLLAMA_HOST": "0.0.0.0"}, None, "http://127.0.0.1:11434"),
+        ("ollama-chat:m", {"OLLAMA_API_KEY": "k"}, "k", "http://127.0.0.1:11434"),
+        ("hf:org/m", {"HF_TOKEN": "k"}, "k", "https://router.huggingface.co/hf-inference/models/org/m"),
+        ("deepseek:m", {"DEEPSEEK_API_KEY": "k"}, "k", "https://api.deepseek.com/beta"),
+        ("openai:m", {"HF_TOKEN": "k"}, "sk-very-secret", "http://mine"),
+        ("vllm:m", {}, "sk-very-secret", "http://mine"),
+    ],
+)
+def test_each_service_has_its_own_variables(
+    home: Path, model: str, environment: dict[str, str], key: str | None, url: str
+) -> None:
+    """OpenAI's key and address are nothing to them."""
+    every = {**KEY, "OPENAI_BASE_URL": "http://mine", **environment}
+    settings = read_settings({"model": model}, folder=home, environment=every)
+    assert settings.api_key == key
+    assert address_of(config.full_name(settings), settings.base_url) == url
 
 
 @pytest.mark.parametrize(
@@ -287,6 +324,11 @@ def test_a_folder_in_the_place_of_a_settings_file_is_passed_over(home: Path) -> 
         ("llamacpp:http://h:1", None, "llamacpp:http://h:1"),
         ("gemma-3-270m", "http://h:1", "openai:gemma-3-270m"),
         ("script:a.txt", "http://h:1", "script:a.txt"),
+        (None, "http://h:1", "http://h:1"),
+        (None, "h:1/v1", "http://h:1/v1"),
+        ("http://h:1/v1", None, "http://h:1/v1"),
+        ("human", None, "human"),
+        ("ollama:llama3:8b", None, "ollama:llama3:8b"),
     ],
 )
 def test_a_name_is_made_whole(model: str | None, url: str | None, full: str) -> None:
@@ -298,7 +340,6 @@ def test_a_name_is_made_whole(model: str | None, url: str | None, full: str) -> 
     [
         ("gema-3-270m", "Did you mean gemma-3-270m"),
         ("opnai:x", "Did you mean openai:"),
-        ("http://h:1/v1", "llamacpp:URL"),
         ("gpt", "--base-url URL -m NAME"),
     ],
 )
@@ -306,13 +347,6 @@ def test_a_name_that_does_not_exist_is_answered_with_near_ones(model: str, words
     with pytest.raises(ConfigError) as caught:
         config.full_name(Settings(model=model))
     assert words in message(caught.value)
-
-
-def test_a_server_without_a_model_asks_for_a_name() -> None:
-    with pytest.raises(ConfigError) as caught:
-        config.full_name(Settings(base_url="http://me:pw@h:1"))
-    assert "-m NAME" in message(caught.value)
-    assert "pw" not in message(caught.value)
 
 
 def test_build_makes_the_agent_of_the_settings(home: Path) -> None:

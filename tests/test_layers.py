@@ -31,6 +31,7 @@ LAYERS: dict[str, int] = {
     "models": 2,
     "agent": 3,
     "replay": 4,
+    "keys": 4,
     "config": 5,
     "bench": 6,
     "cli": 7,
@@ -45,7 +46,7 @@ DOORS: dict[str, set[str]] = {
     "xllamacpp": {"endpoints"},
     "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench"},
     "click": {"cli"},
-    "platformdirs": {"transcript", "models", "config"},
+    "platformdirs": {"transcript", "models", "config", "keys"},
 }
 """Where each outside package may be imported."""
 

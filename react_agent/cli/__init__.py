@@ -22,6 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "tools": "List, show and try the tools.",
     "bench": "Measure a model with a suite of questions.",
     "models": "List, fetch and remove models.",
+    "keys": "Keep, list and remove keys of servers.",
 }
 """Command → what stands in the help, in this order."""
 

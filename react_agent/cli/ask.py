@@ -52,8 +52,8 @@ def command(
 ) -> None:
     """Answer one QUESTION. The answer goes to standard output, everything else to standard error.
 
-    Piped input alone is the question; with QUESTION it is appended. Every option is also read from the
-    environment, as REACT_ASK_ and its name.
+    Piped input alone is the question; with QUESTION it is appended, or answers it with -m human. Every
+    option is also read from the environment, as REACT_ASK_ and its name.
 
     Exit codes: 0 answered, 1 no answer, 2 wrong use, 3 the model could not be asked, 4 stopped by a limit
     (steps, time, repeats), 130 Ctrl-C.
@@ -68,7 +68,8 @@ def command(
     if question is None and not is_piped():
         raise click.UsageError("There is no question. Write it in quotes, or pipe it in.")
     settings = settings_from(save=False if no_save else save, **flags)
-    asked = whole_question(question, attach)
+    is_human = (settings.model or "").partition(":")[0] == "human"
+    asked = whole_question(question, attach, piped=not (is_human and question))
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
     output = _output(out, settings.secrets, json=json, events=events, stream=not no_stream)
     trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream)]

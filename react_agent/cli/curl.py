@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit, urlunsplit
 
-from react_agent.config import Settings, endpoint, full_name, wrong
+from react_agent.config import Settings, endpoint, full_name, variables, wrong
+from react_agent.endpoints import BY_ADDRESS, address_of
+from react_agent.endpoints.detect import detect
+from react_agent.endpoints.failure import shown
 from react_agent.errors import EndpointError
+from react_agent.keys import key_for
 from react_agent.types import Part
 
 PATIENCE = 10.0
@@ -28,53 +33,70 @@ def curl_command(settings: Settings, parts: Sequence[Part], stop: Sequence[str])
     words = " ".join(
         shlex.quote(word) for word in ("curl", "-N", url, "-H", "Content-Type: application/json")
     )
-    key = ' -H "Authorization: Bearer $OPENAI_API_KEY"' if settings.api_key else ""
+    variable = variables(full_name(settings).partition(":")[0])[0]
+    has_key = settings.api_key or key_for(url, dict(settings.keys))
+    key = f' -H "Authorization: Bearer ${variable}"' if has_key else ""
     return f"{words}{key} -d {shlex.quote(json.dumps(json.loads(body)))}"
 
 
 def _caught(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> tuple[str, bytes]:
-    """URL and body, from an endpoint that was told our own address in place of the server's."""
+    """URL and body, from an endpoint that was told our own address in place of the server's.
+
+    What it asks besides is answered with 404, so the prompt comes last.
+    """
     caught: list[tuple[str, bytes]] = []
 
     class Catch(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             caught.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_error(400)
+            self.send_error(404)
+
+        def do_GET(self) -> None:
+            self.send_error(404)
 
         def log_message(self, format: str, *args: object) -> None:
             pass
 
+    settings = _known(settings)
     real = urlsplit(_server(settings))
     with HTTPServer(("127.0.0.1", 0), Catch) as listener:
         here = urlunsplit(real._replace(scheme="http", netloc=f"127.0.0.1:{listener.server_port}"))
-        listener.timeout = PATIENCE
-        thread = threading.Thread(target=listener.handle_request, daemon=True)
+        thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
-        asked = endpoint(replace(_named(settings, here), api_key=None))
-        with suppress(EndpointError), closing(asked.complete(parts, stop=stop)) as stream:
+        asked = endpoint(replace(_named(settings, here), api_key=None, keys=()))
+        deadline = time.monotonic() + PATIENCE
+        with suppress(EndpointError), closing(asked.complete(parts, stop=stop, deadline=deadline)) as stream:
             next(stream)
+        listener.shutdown()
         thread.join()
     if not caught:
         raise EndpointError("The request could not be made; nothing was sent.")
-    path, body = caught[0]
+    path, body = caught[-1]
     return urlunsplit(real._replace(path=path)), body
+
+
+def _known(settings: Settings) -> Settings:
+    """The same, where a bare address was asked what it is."""
+    url = full_name(settings)
+    if not url.startswith(("http://", "https://")):
+        return settings
+    found = detect(url, key_for(url, dict(settings.keys)) or settings.api_key)
+    name = "" if found.kind in BY_ADDRESS else found.model or "NAME"
+    return replace(settings, model=f"{found.kind}:{name}", base_url=url)
 
 
 def _server(settings: Settings) -> str:
     """The address of the server that would be asked."""
-    described = endpoint(replace(settings, api_key=None)).describe() if _has_server(settings) else {}
-    if "url" not in described:
-        kind = full_name(settings).partition(":")[0]
+    name = full_name(settings)
+    url = address_of(name, settings.base_url)
+    if url is None:
+        kind = name.partition(":")[0]
         raise wrong(f"A {kind}: model has no server to send to.", "Name one: --base-url URL -m NAME")
-    return str(described["url"])
-
-
-def _has_server(settings: Settings) -> bool:
-    return full_name(settings).partition(":")[0] in ("openai", "llamacpp")
+    return shown(url)
 
 
 def _named(settings: Settings, url: str) -> Settings:
     """The same model at another address."""
     kind, _, name = full_name(settings).partition(":")
     form = settings.format or "plain"
-    return replace(settings, model=f"{kind}:{name if kind == 'openai' else ''}", base_url=url, format=form)
+    return replace(settings, model=f"{kind}:{'' if kind in BY_ADDRESS else name}", base_url=url, format=form)

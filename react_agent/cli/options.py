@@ -24,12 +24,14 @@ def model_options(function: Function) -> Function:
             "-m",
             "--model",
             metavar="MODEL",
-            help="openai:NAME, llamacpp:URL, local:NAME, local:FILE.gguf, script:FILE, or a bare name.",
+            help="KIND:NAME, such as openai:NAME, llamacpp:URL, ollama:NAME, local:FILE.gguf, cmd:COMMAND; an "
+            "address alone, which is asked what it is; or a bare name.",
         ),
         click.option(
             "--base-url",
             metavar="URL",
-            help="Address of the server [OPENAI_BASE_URL, else https://api.openai.com/v1 for openai:NAME].",
+            help="Address of the server [OPENAI_BASE_URL, else the usual one of its kind]; alone, it is asked "
+            "what it is.",
         ),
         click.option("--format", metavar="NAME", help="How turns are written for the model, such as chatml."),
         click.option("-t", "--dialect", metavar="NAME", help="The prompt template [react]."),

@@ -70,7 +70,8 @@ def is_asked_for_its_format(settings: Settings) -> bool:
     from react_agent.config import full_name, local_model
 
     kind = full_name(settings).partition(":")[0]
-    return settings.format is None and kind in ("llamacpp", "local") and local_model(settings) is None
+    asked = kind in ("llamacpp", "ollama", "local", "http", "https")
+    return settings.format is None and asked and local_model(settings) is None
 
 
 def _prompt(

@@ -19,20 +19,22 @@ PATIENCE = 2.0
 """Seconds of silence until a word is said."""
 
 
-def whole_question(argument: str | None, attached: Sequence[str], *, otherwise: str = "") -> str:
+def whole_question(
+    argument: str | None, attached: Sequence[str], *, otherwise: str = "", piped: bool = True
+) -> str:
     """The question with what is to be read along. Raises `ConfigError` when there is none, or it is no text.
 
     Standard input alone is the question; with an argument it is appended, as is each file under its name.
-    `otherwise` stands in for a question that is missing.
+    `otherwise` stands in for a question that is missing; with `piped` false standard input is left alone.
     """
     question = _from_argument(argument) if argument is not None else ""
-    piped = _piped()
+    appended = _piped() if piped else ""
     if not question.strip():
-        question, piped = piped if piped.strip() else otherwise, ""
+        question, appended = appended if appended.strip() else otherwise, ""
     if not question.strip():
         raise wrong("There is no question.", "Write it in quotes behind `react ask`, or pipe it in.")
     files = [f"{Path(name).name}:\n{_file(Path(name))}" for name in attached]
-    return "\n\n".join(text.strip("\n") for text in (question, piped, *files) if text.strip())
+    return "\n\n".join(text.strip("\n") for text in (question, appended, *files) if text.strip())
 
 
 def text_of(name: str) -> str:

@@ -35,7 +35,7 @@ class Choice:
 
     name: str
     sampling: Sampling
-    base_url: str | None
+    url: str | None
     api_key: str | None
     format: str | None
     model_file: Callable[[str], Path | None] | None
@@ -57,6 +57,8 @@ def open_endpoint(
 ) -> Endpoint:
     """Open an endpoint by a name in one of the `FORMS`, such as `openai:MODEL` or `llamacpp:URL`.
 
+    A bare address is asked what it is, at the first question.
+
     `base_url` and `api_key` belong to the servers; `format` (see `formats.FORMATS`) says how turns look;
     `model_file` finds the file of a `local:` model by its name, `saved_replies` reads those of a saved run.
     Nothing is asked or loaded yet. Raises `ConfigError`.
@@ -65,12 +67,32 @@ def open_endpoint(
     'davinci-002'
     """
     prefix, colon, rest = name.partition(":")
+    url = address_of(name, base_url)
+    if prefix in {"http", "https"} and url is not None:
+        return _found_at(url, sampling=sampling, api_key=api_key, format=format)
     if prefix not in KINDS or not (colon or prefix == "human"):
         near = difflib.get_close_matches(prefix, KINDS, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(f'{kind}:' for kind in near)}?" if near else ""
         raise ConfigError(f"There is no endpoint {name!r}.{hint} Write one of: {', '.join(FORMS.values())}.")
-    choice = Choice(rest.strip(), sampling, base_url, api_key, format, model_file, saved_replies)
+    choice = Choice(rest.strip(), sampling, url, api_key, format, model_file, saved_replies)
     return KINDS[prefix](prefix, choice)
+
+
+def _found_at(url: str, *, sampling: Sampling, api_key: str | None, format: str | None) -> Endpoint:
+    """Whatever answers at an address."""
+    from react_agent.endpoints.detect import Detected, Found
+
+    def open_found(found: Found) -> Endpoint:
+        if found.kind not in BY_ADDRESS and not found.model:
+            names = ", ".join(found.models[:12]) or "none is loaded"
+            raise ConfigError(
+                f"The server at {url.rpartition('@')[2]} ({found.how}) does not have one model: {names}. "
+                f"Name one: -m {found.kind}:NAME --base-url URL"
+            )
+        name = f"{found.kind}:{url if found.kind in BY_ADDRESS else found.model}"
+        return open_endpoint(name, sampling=sampling, base_url=url, api_key=api_key, format=format)
+
+    return Detected(url, api_key, open_found)
 
 
 def _completions(kind: str, choice: Choice) -> Endpoint:
@@ -82,8 +104,7 @@ def _completions(kind: str, choice: Choice) -> Endpoint:
     kinds = (OpenAICompletions, OpenAIChat, VLLM, LMStudio, WebUI, DeepSeek)
     made = next(each for each in kinds if each.kind == kind)
     model = _named(choice, FORMS[kind])
-    url = _url(choice.base_url or ADDRESSES[kind])
-    return made(url, model, choice.sampling, choice.api_key, choice.format or "plain")
+    return made(_given(choice), model, choice.sampling, choice.api_key, choice.format or "plain")
 
 
 def _ollama(kind: str, choice: Choice) -> Endpoint:
@@ -91,16 +112,14 @@ def _ollama(kind: str, choice: Choice) -> Endpoint:
 
     made = Ollama if kind == "ollama" else OllamaChat
     model = _named(choice, FORMS[kind])
-    url = _url(ollama_address(choice.base_url or ADDRESSES[kind]))
-    return made(url, choice.sampling, choice.format, model=model, api_key=choice.api_key)
+    return made(_given(choice), choice.sampling, choice.format, model=model, api_key=choice.api_key)
 
 
 def _huggingface(kind: str, choice: Choice) -> Endpoint:
     from react_agent.endpoints.tgi import HuggingFace
 
     model = _named(choice, FORMS[kind])
-    url = _url(choice.base_url) if choice.base_url else f"{ADDRESSES[kind]}/{model}"
-    return HuggingFace(url, choice.sampling, choice.format, model=model, api_key=choice.api_key)
+    return HuggingFace(_given(choice), choice.sampling, choice.format, model=model, api_key=choice.api_key)
 
 
 def _server(kind: str, choice: Choice) -> Endpoint:
@@ -111,8 +130,7 @@ def _server(kind: str, choice: Choice) -> Endpoint:
     from react_agent.endpoints.tgi import TGI
 
     made = next(each for each in (LlamaCpp, Kobold, TGI, SGLang) if each.kind == kind)
-    url = _url(choice.name or choice.base_url or ADDRESSES[kind])
-    return made(url, choice.sampling, choice.format, api_key=choice.api_key)
+    return made(_given(choice), choice.sampling, choice.format, api_key=choice.api_key)
 
 
 def _local(kind: str, choice: Choice) -> Endpoint:
@@ -191,6 +209,26 @@ FORMS: dict[str, str] = {
 """How a name of each kind is written."""
 
 
+def address_of(name: str, base_url: str | None = None) -> str | None:
+    """The address of the server that a name means, None for what is no server. Raises `ConfigError`.
+
+    >>> address_of("llamacpp:127.0.0.1:8080"), address_of("openai:m", "http://h:1"), address_of("human")
+    ('http://127.0.0.1:8080', 'http://h:1', None)
+    """
+    kind, _, rest = name.partition(":")
+    rest = rest.strip()
+    if kind in {"http", "https"}:
+        return _url(name)
+    if kind not in ADDRESSES:
+        return None
+    if kind in BY_ADDRESS and rest:
+        return _url(rest)
+    if kind == "hf" and not base_url:
+        return f"{ADDRESSES[kind]}/{rest}"
+    url = base_url or ADDRESSES[kind]
+    return _url(ollama_address(url) if kind.startswith("ollama") else url)
+
+
 def ollama_address(host: str) -> str:
     """Make an address of what OLLAMA_HOST may hold: a scheme, a port or both may be missing.
 
@@ -209,6 +247,11 @@ def ollama_address(host: str) -> str:
     usual = {"http": "80", "https": "443"}.get(scheme, "11434")
     name = "127.0.0.1" if name in {"", "0.0.0.0", "[::]"} else name
     return f"{scheme or 'http'}://{name}:{port or usual}{slash}{path}".rstrip("/")
+
+
+def _given(choice: Choice) -> str:
+    assert choice.url is not None, "a server has an address"
+    return choice.url
 
 
 def _named(choice: Choice, form: str) -> str:
