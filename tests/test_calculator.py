@@ -283,11 +283,8 @@ def test_what_models_write(expression: str, result: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
-        ("5 plus 3", "'plus' is a word; write the sign, e.g. 5 + 3"),
-        ("3 squared", "'squared' is a word; write the sign, e.g. 5^2"),
-        ("876 乘以 345", "'乘以' is a word; write the sign, e.g. 5 * 3"),
-        ("876乘以345", "'乘以' is a word; write the sign, e.g. 5 * 3"),
-        ("2340的17.5%", "'的' is a word; write the sign, e.g. 5 * 3"),
+        ("squared 3", "'squared' is a word; write the sign, e.g. 5^2"),
+        ("3 divided 4", "'divided' is a word; write the sign, e.g. 5 / 3"),
         ("2x + 1", "'x' has no value here"),
         ("fmod(-7, 3)", "unknown function 'fmod'"),
         ("ln 2³", "in brackets"),

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 from react_agent.errors import ToolError
 from react_agent.tools.latex import plain, restored
+from react_agent.tools.phrases import in_signs
 from react_agent.tools.spellings import shown
 from react_agent.tools.tokens import Token, tokens
 
@@ -49,10 +50,12 @@ def normalised(expression: str) -> Source:
     text = _without_equals(plain(_unwrapped(restored(expression))))
     if not text or text.lower() in ("null", "none"):
         raise ToolError(f"the expression is empty; {_EXAMPLE}")
-    found = tokens(text)
+    phrase = in_signs(text)
+    found = tokens(phrase.text)
     if not found:
         raise ToolError(f"the expression is empty; {_EXAMPLE}")
-    return _Writer(found).write()
+    source = _Writer(found).write()
+    return Source(source.text, (*source.notes, *phrase.notes))
 
 
 def _unwrapped(text: str) -> str:

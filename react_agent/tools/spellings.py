@@ -36,25 +36,17 @@ POSTFIX: Mapping[str, str] = {
 """What stands behind its number, and the function it becomes."""
 ROOTS: Mapping[str, str] = {"√": "sqrt", "∛": "cbrt"}
 WORDS: Mapping[str, str] = {
-    "plus": "+",
-    "minus": "-",
-    "times": "*",
     "multiplied": "*",
     "divided": "/",
-    "over": "/",
     "squared": "^2",
     "cubed": "^3",
     "power": "^",
     "加": "+",
-    "加上": "+",
     "减": "-",
-    "减去": "-",
     "乘": "*",
-    "乘以": "*",
-    "除以": "/",
     "的": "*",
 }
-"""Words that are refused with the sign to write instead."""
+"""Words that are refused with the sign to write instead, where they are not part of a phrase that has one reading."""
 CURRENCIES = "$€£¥₹₩₽₺₫"
 _MONEY = (
     "usd eur gbp jpy cny rmb chf inr krw rub cad aud nzd sek nok dkk pln brl mxn hkd sgd twd thb zar dollar "
@@ -80,6 +72,14 @@ REASONS: Mapping[str, str] = {
     "±": "± stands for two results; ask for each, e.g. 5 + 2",
 }
 
+SIGN_WORDS: Mapping[str, str] = {
+    "$": "usd cad aud nzd sgd hkd dollar dollars buck bucks 美元 港币",
+    "€": "eur euro euros 欧元",
+    "£": "gbp 英镑",
+    "¥": "jpy cny rmb yen yuan renminbi 元 块 块钱 日元 人民币",
+    "₹": "inr rupee rupees",
+}
+"""A currency's sign → words that may stand beside it."""
 
 SHOWN = 30
 

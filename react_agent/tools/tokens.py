@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 from react_agent.errors import ToolError
 from react_agent.tools.functions import CONSTANTS, FUNCTIONS, SYNONYMS
 from react_agent.tools.numbers import MAX_DIGITS, too_large
+from react_agent.tools.phrases import numbers_only
 from react_agent.tools.spellings import (
     BITS,
     CURRENCIES,
@@ -180,7 +181,7 @@ class _Reader:
 
     def _postfix(self, char: str) -> None:
         if char in "°º" and self.text[self.at + 1 : self.at + 2].upper() in ("C", "F", "K"):
-            _refuse_units(self.text[self.at : self.at + 2])
+            self._refuse_units(self.text[self.at : self.at + 2])
         if self.text[self.at : self.at + 2] == "!!":
             raise ToolError("!! is not supported; write (5!)! for a factorial of a factorial")
         self._add("postfix", POSTFIX[char], 1)
@@ -227,7 +228,7 @@ class _Reader:
             form = f"5{sign}" if sign.startswith("^") and len(sign) > 1 else f"5 {sign} 3"
             raise ToolError(f"{shown(word)!r} is a word; write the sign, e.g. {form}")
         if self.found and self.found[-1].kind in ("number", "percent") and not self._called(word):
-            _refuse_units(word)
+            self._refuse_units(word)
         if not self._called(word):
             raise ToolError(f"{shown(word)!r} is not arithmetic; give only numbers and signs, e.g. 5 + 3")
         raise ToolError(
@@ -244,11 +245,11 @@ class _Reader:
             reason = f"the character {shown(char)!r} is not arithmetic; e.g. (2 + 3) * 4"
         raise ToolError(reason)
 
-
-def _refuse_units(word: str) -> NoReturn:
-    raise ToolError(
-        f"units and other words are not supported, {shown(word)!r}; give only numbers, e.g. 5 + 3"
-    )
+    def _refuse_units(self, word: str) -> NoReturn:
+        form = numbers_only(self.text) or "5 + 3"
+        raise ToolError(
+            f"units and other words are not supported, {shown(word)!r}; give only numbers, e.g. {shown(form, 60)}"
+        )
 
 
 def _literal(text: str) -> str:
