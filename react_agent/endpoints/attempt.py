@@ -15,8 +15,8 @@ from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from react_agent.endpoints.connection import Connection, open_session, reason
-from react_agent.endpoints.failure import SNIPPET, SPENT, failure, read_refusal, shown
+from react_agent.endpoints.connection import Connection, is_unknown_host, open_session, reason, tls_reason
+from react_agent.endpoints.failure import LOADING, SNIPPET, SPENT, failure, read_refusal, shown
 from react_agent.errors import ConfigError, EndpointError, EndpointTimeout
 
 if TYPE_CHECKING:
@@ -144,17 +144,22 @@ def _request(
             f"{url!r} is no address of a server. Give one like http://127.0.0.1:8080."
         ) from None
     except requests.exceptions.SSLError as error:
+        raise EndpointError(f"{url} cannot be reached safely: {tls_reason(error)}", url=url) from None
+    except requests.exceptions.ProxyError as error:
         raise EndpointError(
-            f"{url} has no trusted certificate: {reason(error)}. Check the address, or use http://.", url=url
+            f"{url} cannot be reached through the proxy that the environment names: {reason(error)}. "
+            "Check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY.",
+            url=url,
         ) from None
     except requests.exceptions.ReadTimeout:
         raise _too_late(address, "and had not begun to answer") from None
     except requests.exceptions.RequestException as error:
         if time.monotonic() >= deadline:
             raise _too_late(address, "and had not begun to answer") from None
-        raise Again(
-            EndpointError(f"{url} cannot be reached: {reason(error)}. Is the server running there?", url=url)
-        ) from None
+        unknown = is_unknown_host(error)
+        advice = "Check the host's name." if unknown else "Is the server running there?"
+        failed = EndpointError(f"{url} cannot be reached: {reason(error)}. {advice}", url=url)
+        raise (failed if unknown else Again(failed)) from None
 
 
 def _headers(address: Address) -> dict[str, str]:
@@ -235,7 +240,7 @@ def _refused(response: requests.Response, address: Address) -> Exception:
     error = address.failure(status, body, response.headers.get("Content-Type", ""))
     if type(error) is not EndpointError or status not in RETRIED or (status == 429 and SPENT.search(body)):
         return error
-    loading = status == 503 and "loading model" in read_refusal(body).words.lower()
+    loading = status == 503 and bool(LOADING.search(read_refusal(body).words))
     return Again(error, wait=_retry_after(response.headers), loading=loading)
 
 

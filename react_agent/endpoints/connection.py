@@ -85,6 +85,31 @@ def reason(error: BaseException) -> str:
     return found[1].strip() if found else type(error).__name__
 
 
+def is_unknown_host(error: BaseException) -> bool:
+    """Whether there is no such host, which asking again does not change; a name server may be away for a while."""
+    text = str(error)
+    return "NameResolutionError" in text and not re.search(r"temporary|try again", text, re.IGNORECASE)
+
+
+def tls_reason(error: BaseException) -> str:
+    """Say what is wrong with a secure connection, and what to do.
+
+    >>> tls_reason(OSError("[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)"))
+    'the server there does not speak TLS. Write http:// in place of https://.'
+    """
+    text = str(error)
+    if re.search("WRONG_VERSION_NUMBER|UNKNOWN_PROTOCOL|RECORD_LAYER_FAILURE|wrong version number", text):
+        return "the server there does not speak TLS. Write http:// in place of https://."
+    told = re.search(r"certificate verify failed: ([^(\"']+)", text)
+    if told or "certificate" in text.lower():
+        why = told[1].strip() if told else reason(error)
+        return (
+            f"its certificate is not trusted ({why}). Check the address; for a certificate of your own, "
+            "set REQUESTS_CA_BUNDLE to its file."
+        )
+    return f"{reason(error)}. Check the address and its port."
+
+
 def _pools(connection: Connection) -> dict[str, Any]:
     from urllib3.connection import HTTPConnection, HTTPSConnection
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool

@@ -25,6 +25,7 @@ ADVICE: Mapping[int, str] = {
     429: "Wait, or ask less often.",
     501: "The server has no raw completion here; use another one.",
     503: "The server is overloaded or still starting; try again later.",
+    529: "The server is overloaded; try again later.",
 }
 
 OVERFLOW = re.compile(
@@ -39,6 +40,7 @@ ASKED = re.compile(
 ALLOWED = re.compile(
     r"(?:context (?:length|size|window)(?: of the model)?(?: is| of)?|must be <=) *\(?(\d+)", re.IGNORECASE
 )
+LOADING = re.compile(r"loading model|(?:currently|still) loading|is loading", re.IGNORECASE)
 SPENT = re.compile(r"insufficient_quota|billing|payment", re.IGNORECASE)
 """A 429 of this kind never clears by waiting."""
 
