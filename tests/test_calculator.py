@@ -134,7 +134,7 @@ def test_table_ln_is_the_natural_logarithm_with_or_without_a_note() -> None:
         ("sqrt(-4)", "no real result"),
         ("2 + 2 = 5", "give only the expression, e.g. 2 + 2"),
         ("x = 5*3", "give only the expression, e.g. 5*3"),
-        ("15:30 - 12:15", "use the time tool"),
+        ("15:30 - 12:15", "times such as 15:30 are not numbers; write minutes, e.g. 15*60 + 30"),
         ("what is 5 plus 3", "give only numbers and signs, e.g. 5 + 3"),
         ("", "is empty; give an arithmetic expression, e.g. "),
     ],

@@ -163,7 +163,7 @@ def test_a_unit_elsewhere_is_refused_with_the_numbers_alone(expression: str, for
 @pytest.mark.parametrize(
     "expression",
     ["5 kg + 300 g", "3 ft * 4 in", "$5 + 3 EUR", "$5 + 3 kg", "5 apples * 2", "5 kg", "20 C", "5 K * 3", "5 m * 3",
-     "5 EUR + 3 USD"],
+     "5 EUR + 3 USD", "03/04/2025 + 3 days", "2025-6-18 + 3 days", "2025-6-18 + 3 days * 2"],
 )  # fmt: skip
 def test_no_form_is_offered_where_it_could_be_wrong(expression: str) -> None:
     assert refusal(expression).endswith("give only numbers, e.g. 5 + 3")

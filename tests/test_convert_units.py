@@ -225,7 +225,7 @@ def test_a_number_is_shown_whole_or_with_ten_digits(number: Fraction) -> None:
 
 
 @given(st.text(max_size=40), st.text(max_size=20), st.text(max_size=20))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_text_is_a_number_with_a_unit_or_one_line(value: str, from_unit: str, to_unit: str) -> None:
     for arguments in ((value, from_unit, to_unit), (3, from_unit, "m"), (value, "m", "km")):
         try:

@@ -66,11 +66,11 @@ def converted(value: float | str, from_unit: str, to_unit: str) -> str:
         if is_money(text):
             raise ToolError(f'{name} "{shown(text, MAX_CHARS)}" is money; {NO_MONEY}')
     target_name = _WORDS_BEFORE.sub("", target_name, count=1)
-    number = _number(_plain(value))
+    number = number_of(plain_number(value))
     if number is None:
-        measured = _measured(_plain(value), value)
-        source, target = _pair(source_name or measured[0][1], target_name)
-        number = _total(measured, source, value)
+        pieces = measured(plain_number(value), value)
+        source, target = _pair(source_name or pieces[0][1], target_name)
+        number = _total(pieces, source, value)
     else:
         source, target = _pair(_without_number(source_name, number), target_name)
     return _written(number, source, target)
@@ -128,7 +128,7 @@ def _units(name: str, where: str) -> tuple[Unit, ...]:
     return next(filter(None, map(find_units, forms)), ()) or require_units(name, where)
 
 
-def _number(text: str) -> Fraction | None:
+def number_of(text: str) -> Fraction | None:
     """One number and nothing else: 2,500 or 1e3 or 3 1/2."""
     if found := _MIXED.fullmatch(text):
         sign, whole, top, bottom = found.groups()
@@ -140,10 +140,10 @@ def _number(text: str) -> Fraction | None:
     return Fraction(bare) if found and bare.strip("+-") else None
 
 
-def _measured(text: str, value: float | str) -> list[tuple[Fraction, str]]:
+def measured(text: str, value: float | str) -> list[tuple[Fraction, str]]:
     """Numbers with their units: "42 kg" is one, "5 ft 11 in" two."""
     found = _MIXED.match(text) or _NUMBER.match(text)
-    if found and (number := _number(found[0].strip())) is not None:
+    if found and (number := number_of(found[0].strip())) is not None:
         rest = text[found.end() :].strip()
         if find_units(rest):
             return [(number, rest)]
@@ -156,10 +156,10 @@ def _measured(text: str, value: float | str) -> list[tuple[Fraction, str]]:
     return pieces
 
 
-def _total(measured: list[tuple[Fraction, str]], source: Unit, value: float | str) -> Fraction:
+def _total(pieces: list[tuple[Fraction, str]], source: Unit, value: float | str) -> Fraction:
     """The sum of the pieces in the unit of `from_unit`, which must not contradict them."""
-    if len(measured) == 1:
-        number, name = measured[0]
+    if len(pieces) == 1:
+        number, name = pieces[0]
         if not any(unit[1:4] == source[1:4] for unit in _units(name, "value")):
             raise ToolError(
                 f'value "{shown(str(value))}" says {shown(name)}, from_unit says {source.symbol}; '
@@ -167,7 +167,7 @@ def _total(measured: list[tuple[Fraction, str]], source: Unit, value: float | st
             )
         return number
     total = Fraction(0)
-    for number, name in measured:
+    for number, name in pieces:
         own = next((u for u in _units(name, "value") if u.quantity == source.quantity), None)
         if own is None or own.zero:
             raise ToolError(
@@ -187,12 +187,12 @@ def _refuse_value(text: str, value: float | str) -> NoReturn:
 def _without_number(name: str, number: Fraction) -> str:
     """In from_unit, "13.1 miles" beside the value 13.1, and "1 mile"."""
     found = _NUMBER.match(name)
-    if found and found[0].strip() and _number(found[0].strip()) in (number, 1):
+    if found and found[0].strip() and number_of(found[0].strip()) in (number, 1):
         return name[found.end() :].strip()
     return name
 
 
-def _plain(value: float | str) -> str:
+def plain_number(value: float | str) -> str:
     """2½ as 2 1/2, a minus sign as a hyphen, and full-width digits as digits."""
     if not isinstance(value, str):
         return repr(value)

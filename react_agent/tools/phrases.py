@@ -90,6 +90,7 @@ _COUNTED = (
 )
 _SCALE_LETTERS = ("k", "m", "b", "t")
 _CALCULATION = re.compile(r"[\d)%]\s*(?:[-+*/×÷^]|(?:mod|of)\b)\s*[($€£¥\d-]")
+_LIKE_A_DATE = re.compile(r"\d\s*[-/.]\s*\d+\s*[-/.]\s*\d")
 _LABEL = re.compile(r"(?<=[\d)%])\s*([^\W\d_]+[23²³]?)(?:\s+(?:each|apiece))?(?=\s*(?:[-+*/×÷^)]|$))")
 
 
@@ -128,7 +129,8 @@ def numbers_only(text: str) -> str:
     mixed = len(kinds) > 1 and (re.search(r"[+-]", bare) or len(set(kinds.values())) < len(kinds))
     signs = {char for char in text if char in CURRENCIES}
     agreed = not signs or all(_agrees(label, kind, signs) for label, kind in kinds.items())
-    return bare if all(kinds.values()) and agreed and not mixed else ""
+    date = "time" in kinds.values() and _LIKE_A_DATE.search(bare)
+    return bare if all(kinds.values()) and agreed and not mixed and not date else ""
 
 
 def _whole(text: str, notes: list[str]) -> str:
@@ -210,7 +212,8 @@ def _without_label(text: str, notes: list[str]) -> Phrase:
     label, bare = labels[0][1], text[: labels[0].start()]
     kind = _kind(label)
     signs = {char for char in text if char in CURRENCIES}
-    if not kind or not _CALCULATION.search(bare) or (signs and not _agrees(label, kind, signs)):
+    date = kind == "time" and _LIKE_A_DATE.search(bare)
+    if not kind or date or not _CALCULATION.search(bare) or (signs and not _agrees(label, kind, signs)):
         return Phrase(text, tuple(notes))
     names_result = kind != "count" and not re.search(r"[/÷^]", bare)
     return Phrase(bare, (*notes, label if names_result else f"{label} left out"))

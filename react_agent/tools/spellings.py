@@ -67,7 +67,7 @@ REASONS: Mapping[str, str] = {
     **dict.fromkeys("&|~", BITS),
     **dict.fromkeys("{}", "braces are not supported; write ( ), e.g. (2 + 3) * 4"),
     ";": "one expression at a time, e.g. (2 + 3) * 4",
-    ":": "a colon is not arithmetic; for a ratio write 3 / 4; for a time use the time tool",
+    ":": "a colon is not arithmetic; for a ratio write 3 / 4, for a time its minutes, e.g. 15*60 + 30",
     "∞": "infinity is not a number here; use a large number, e.g. 10^12",
     "±": "± stands for two results; ask for each, e.g. 5 + 2",
 }

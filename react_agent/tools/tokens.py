@@ -107,12 +107,10 @@ class _Reader:
 
     def _refuse_look_alikes(self) -> None:
         if _TIME.match(self.text, self.at):
-            raise ToolError(
-                "times such as 15:30 are not numbers; use the time tool, or write minutes, e.g. 15*60 + 30"
-            )
+            raise ToolError("times such as 15:30 are not numbers; write minutes, e.g. 15*60 + 30")
         if date := _DATE.match(self.text, self.at):
             spaced = date[0].replace("-", " - ")
-            raise ToolError(f"{date[0]} looks like a date: use the time tool; to subtract write {spaced}")
+            raise ToolError(f"{date[0]} looks like a date, which is no number; to subtract write {spaced}")
         if _HEX.match(self.text, self.at):
             raise ToolError("hexadecimal numbers are not supported; write 16 for 0x10, or 0 * 10")
 

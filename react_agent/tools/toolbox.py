@@ -133,13 +133,26 @@ class Toolbox:
         except ToolError as problem:
             return _refusal(problem)
         seconds = self._timeout if chosen.timeout is None else chosen.timeout
-        wait = start_within(seconds, lambda: _answer(chosen, action.arguments), action.tool)
+        wait = start_within(seconds, lambda: self._tried(chosen, action.arguments), action.tool)
 
         def result() -> Observation:
             shown, omitted = shorten(wait(), self._max_chars)
             return Observation(shown, "tool", action.tool, omitted)
 
         return result
+
+    def _tried(self, chosen: Tool, arguments: Mapping[str, Any]) -> str:
+        """The tool's result; what it refuses may be another tool's work, which is then named if it is here."""
+        try:
+            return _answer(chosen, arguments)
+        except ToolError as problem:
+            # What failed for a reason of its own, such as a network, is no wrong choice of tool.
+            if problem.__cause__ is not None or chosen.spec.effect == "writes":
+                raise
+            from react_agent.tools.elsewhere import hint
+
+            other = hint(chosen.spec.name, arguments, {spec.name: spec.parameters for spec in self.specs})
+            raise (ToolError(other) if other else problem) from None
 
 
 def _refusal(problem: ToolError) -> Callable[[], Observation]:
