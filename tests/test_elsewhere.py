@@ -32,10 +32,9 @@ def box(names: Iterable[str] = BUILTIN, *more: Tool) -> Toolbox:
     return Toolbox([*map(builtin, names), *more])
 
 
-CONVERT, DATES = (
-    "this is a unit conversion: use convert_units",
-    "this is a question about dates or times: use date_math",
-)
+CONVERT = "this is a unit conversion: use convert_units"
+DATES = "this is a question about dates or times: use date_math"
+LENGTH = "this asks for the length of a text: use text_stats"
 
 
 @pytest.mark.parametrize(
