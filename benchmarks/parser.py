@@ -41,9 +41,18 @@ REPLIES: Mapping[str, str] = {
     "call, 400 characters": CALL,
     "answer, 400 characters": THOUGHT + "Final Answer: " + "Buy milk, eggs and a loaf of bread. " * 8,
     "JSON, 20 kB": NOTE + json.dumps({"title": "t", "body": 'a line of "text"\n' * 1100}),
-    "prose, 20 kB": "Thought: " + "I think about it a lot, and then more.\n" * 520 + "Final Answer: 42",
-    "markup, 20 kB": "Final Answer: " + "- item with <b>tags</b> and [links](x)\n" * 520,
-    "damaged JSON, 20 kB": NOTE + "{'title': 't', 'body': 'b', 'tags': [" + "'some tag', " * 1650 + "]}",
+    "prose, 20 kB": "Thought: "
+    + "".join(f"I think about it {n} times, and then more.\n" for n in range(480))
+    + "Final Answer: 42",
+    "markup, 20 kB": "Final Answer: "
+    + "".join(f"- item {n} with <b>tags</b> and [links](x)\n" for n in range(480)),
+    "native tags, 20 kB": "Thought: x\n<tool_call>\n<function=save_note>\n<parameter=title>\nt\n</parameter>\n"
+    + "<parameter=body>\n"
+    + "a line of <b>text</b>\n" * 900
+    + "</parameter>\n</function>\n</tool_call>",
+    "damaged list, 20 kB": NOTE + "{'title': 't', 'body': 'b', 'tags': [" + "'some tag', " * 1650 + "]}",
+    "damaged text, 20 kB": NOTE + "{'title': 't', 'body': '" + "a line of text\\n" * 1200 + "',}",
+    "inner quotes, 20 kB": NOTE + '{"title": "t", "body": "' + 'he said "ok" to me and left\n' * 700 + '"}',
     "JSON, 5 MB": NOTE + json.dumps({"title": "t", "body": "line of text\n" * 370_000}),
 }
 

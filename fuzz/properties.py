@@ -18,7 +18,14 @@ SECONDS, SECONDS_A_CHARACTER = 0.05, 100e-6
 """Processor time that one reading may take: about fifty times what it takes without instrumentation."""
 
 CUTS = frozenset(
-    {"invented_observation", "end_token", "next_question", "half_stop_word", "step_after_answer"}
+    {
+        "invented_observation",
+        "end_token",
+        "next_question",
+        "half_stop_word",
+        "step_after_answer",
+        "repetition",
+    }
 )
 """Repairs that drop the end of a reply."""
 

@@ -15,6 +15,7 @@ from .labels import HEAD
 from .parts import says_no_tool
 from .scan import Scanner
 from .schema import Terms
+from .source import LONGEST_REPLY
 from .step import Act, Action, FinalAnswer, Malformed, Span, Step
 
 _PLACEHOLDER = re.compile(r"<[^<>]+>|\{[\w .]+\}|\[[\w ]+\]|\$\{?\w+\}?")
@@ -26,8 +27,12 @@ _FOREIGN = re.compile(_FIELD + r"(\S[^\n]{0,60})$(?=(\n\s*" + _FIELD[1:] + ")?)"
 
 
 def conclude(scanner: Scanner, finish_reason: str | None) -> Step:
-    """The step that a whole reply is. `finish_reason` is `length` if it reached the limit of tokens."""
-    return _Conclusion(scanner, finish_reason == "length").step()
+    """The step that a whole reply is. `finish_reason` is `length` if it reached the limit of tokens.
+
+    It is `cut` if the reader stopped the reply, which may have been because it was too long.
+    """
+    too_long = finish_reason == "cut" and scanner.source.length() >= LONGEST_REPLY
+    return _Conclusion(scanner, finish_reason == "length" or too_long).step()
 
 
 class _Conclusion(Accepted):

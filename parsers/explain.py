@@ -96,8 +96,8 @@ _CUTS: Mapping[str, str] = {
 """Repair → the rule that made it, the strongest first."""
 
 _OF_THE_REPLY = frozenset({
-    "invented_observation", "answer_after_call", "later_actions", "repeated_action", "repeated_answer",
-    "step_after_answer", "next_question", "end_token", "half_stop_word", "thinking", "answer_cut",
+    "invented_observation", "answer_after_call", "later_actions", "repeated_action", "repetition",
+    "repeated_answer", "step_after_answer", "next_question", "end_token", "half_stop_word", "thinking", "answer_cut",
     "unlabelled_answer", "unlabelled_call", "placeholder",
 })  # fmt: skip
 """Repairs that are about exactly the stretch that they name."""

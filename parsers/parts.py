@@ -10,6 +10,7 @@ from .blocks import Block, Fence
 from .display import Display
 from .envelopes import ARGUMENT_KEYS, NAME_KEYS
 from .labels import HEAD, Label, Labels
+from .repetition import Repetition
 from .source import Source
 from .step import Tools
 from .tokens import may_begin, without_closers
@@ -67,6 +68,7 @@ class Parts:
         self._held: int | None = None
         self._pending = ""
         self._listing = False
+        self._repetition = Repetition()
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -121,6 +123,21 @@ class Parts:
         self.close(place)
         self.cut = (place, kind)
         self.stop_at = stop
+
+    def repeats(self, start: int, end: int) -> bool:
+        """Whether the reply repeats itself once too often with the unit that was just read."""
+        unit, block = self.source.between(start, end).strip(), self.block
+        further = block.form == "text" and block.kind == "input" and block.begin < start
+        return bool(unit) and self._repetition.is_too_much(unit, "payload" if further else block.kind, start)
+
+    def cut_repeated(self, stop: int) -> None:
+        """Drop all that the reply has repeated; what stood there first is kept."""
+        place = self._repetition.begin
+        self.blocks[:] = [block for block in self.blocks if block.start < place]
+        self.block = self.blocks[-1]
+        self.thinking = [span for span in self.thinking if span[0] < place]
+        self.fence = self.fence if self.fence and self.fence.start < place else None
+        self.cut_at(place, "repetition", stop)
 
     def acted(self) -> bool:
         """Whether a call was begun: an action with a name that is not a word for none, or a native call."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from .display import Display, Piece
 from .labels import ENGLISH_AND_CHINESE, Labels
+from .source import LONGEST_REPLY
 from .step import Step, Tools
 
 
@@ -75,8 +76,12 @@ class Reader:
 
     @property
     def stop_at(self) -> int | None:
-        """The character behind which the generation may be stopped, as soon as that is certain."""
-        return self._scanner.stop_at
+        """The character behind which the generation may be stopped, as soon as that is certain.
+
+        It may also be stopped where the reply is longer than any that is waited for.
+        """
+        too_long = self._scanner.source.length() >= LONGEST_REPLY
+        return LONGEST_REPLY if self._scanner.stop_at is None and too_long else self._scanner.stop_at
 
     def feed(self, text: str) -> list[Piece]:
         """Take more text; returns what of it may be shown now."""

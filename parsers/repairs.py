@@ -25,6 +25,9 @@ REPAIRS: Mapping[str, Kind] = {
     "answer_after_call": Kind("An answer that was written before the call had a result was dropped.", False),
     "later_actions": Kind("Further actions were not read, since only the first one is wanted.", False),
     "repeated_action": Kind("An action that was written twice word for word counts once.", False),
+    "repetition": Kind(
+        "The reply went on with what stood there before, again and again; that was cut.", False
+    ),
     "repeated_answer": Kind("Of several final answers the last one counts.", False),
     "step_after_answer": Kind("A step that was written behind the final answer was dropped.", False),
     "dropped_tail": Kind("Text behind the input was dropped."),

@@ -42,10 +42,15 @@ class Scanner(TextScan):
     def run(self) -> Scan[None]:
         pos = 0
         while True:
+            if not self.cut:
+                pos = self.plain_lines(pos)
             if self.cut:
                 pos = len(self.source.text)
             if pos < len(self.source.text):
+                start = self.source.base + pos
                 pos = yield from self._line(pos)
+                if not self.cut and self.repeats(start, end := self.source.base + pos):
+                    self.cut_repeated(end)
             elif self.source.ended:
                 break
             else:
@@ -57,7 +62,6 @@ class Scanner(TextScan):
 
     def _line(self, pos: int) -> Scan[int]:
         """Read from the start of a line to the start of the next, or behind a payload."""
-        pos = self.plain_lines(pos)
         while (found := self.find_label(pos)) is None:
             pos = yield from self.source.more(pos)
         label, head = found

@@ -15,6 +15,9 @@ from typing import TypeAlias, TypeVar
 TRIES = 8
 """After so many payloads that are not valid JSON no more are tried as such."""
 
+LONGEST_REPLY = 200_000
+"""A reply of so many characters is not waited for any longer."""
+
 FLAT = 100
 """With more brackets than this the depth must be looked at."""
 
@@ -36,6 +39,10 @@ class Source:
         self.ended = False
         self._read: list[str] = []
         self._failed = 0
+
+    def length(self) -> int:
+        """How much text there was so far."""
+        return self.base + len(self.text)
 
     def push(self, text: str) -> None:
         self.text = self.text + text if self.text else text
@@ -64,6 +71,18 @@ class Source:
             return 0
         brackets = self.text.count("{", pos, end) + self.text.count("[", pos, end)
         return end if brackets <= FLAT and self.text.find("”", pos, end) < 0 else 0
+
+    def between(self, start: int, end: int) -> str:
+        """`[start:end]` of the whole text, of which `end` was read last."""
+        if start >= self.base:
+            return self.text[start - self.base : end - self.base]
+        parts, place = [self.text[: end - self.base]], self.base
+        for part in reversed(self._read):
+            parts.append(part)
+            place -= len(part)
+            if place <= start:
+                break
+        return "".join(reversed(parts))[start - place :]
 
     def whole(self) -> str:
         """All the text there was."""

@@ -46,14 +46,20 @@ class TextScan(MarkScan):
             or not self.settled()
         ):
             return pos
+        repeated = False
         while line := PLAIN_LINE.match(text, pos):
             end = line.end()
             if self.labels.pattern.match(small(text[pos : min(end - 1, pos + HEAD)])) or IGNORABLE.search(
                 text, pos, end
             ):
                 break
+            repeated = self.repeats(self.source.base + pos, self.source.base + end)
             pos = end
+            if repeated:
+                break
         self.say(start, pos)
+        if repeated:
+            self.cut_repeated(self.source.base + pos)
         return pos
 
     def find_label(self, pos: int) -> tuple[Label | None, str] | None:

@@ -21,16 +21,22 @@ SIZE = 20_000
 RATIO = 3.0
 """Twice the length may take up to this many times as long; quadratic work takes four times as long."""
 
+
+def lines(pattern: str, size: int) -> str:
+    """Lines of a pattern up to a size; `#` is the number of the line, so that none repeats another."""
+    return "".join(pattern.replace("#", str(n)) for n in range(size // (len(pattern) + 3)))
+
+
 SHAPES: Mapping[str, tuple[Callable[[int], str], str]] = {
     "S21 blanks in a label": (lambda n: "Action" + "\t\n" * (n // 2) + "Input: x", "UNKNOWN_TOOL"),
     "S22 spaces": (lambda n: "Action:" + " " * n, "UNKNOWN_TOOL"),
     "S22 line breaks": (lambda n: "Thought:" + "\n" * n, "MISSING_ACTION"),
     "S23 steps without input": (
-        lambda n: "Thought: x\n" + "Action: a\nAction Input: \n" * (n // 24),
+        lambda n: "Thought: x\n" + lines("Action: a#\nAction Input: \n", n),
         "UNKNOWN_TOOL",
     ),
     "S23 steps of none": (
-        lambda n: "Thought: x\n" + "Action: none\nAction Input: \n" * (n // 27),
+        lambda n: "Thought: x\n" + lines("Action: none\nAction Input: #\n", n),
         "MISSING_ACTION",
     ),
     "S23 open brackets": (lambda n: "Action: weather\nAction Input: {\n" * (n // 32), "TRUNCATED"),
@@ -40,7 +46,7 @@ SHAPES: Mapping[str, tuple[Callable[[int], str], str]] = {
     "S26 braces and quotes": (lambda n: NOTE + '{"' * (n // 2), "TRUNCATED"),
     "S27 brackets": (lambda n: NOTE + "[" * n, "BAD_INPUT"),
     "S28 nested": (lambda n: NOTE + '{"a":' * (n // 6) + "1" + "}" * (n // 6), "BAD_INPUT"),
-    "S29 prose": (lambda n: "Thought: " + "I think about it.\n" * (n // 18), "MISSING_ACTION"),
+    "S29 prose": (lambda n: "Thought: " + lines("I think # times.\n", n), "MISSING_ACTION"),
     "S31 cut": (lambda n: NOTE + '{"title": "t", "body": "' + "hal " * (n // 4), "TRUNCATED"),
     "inner quotes": (lambda n: NOTE + '{"title": "t", "body": "' + 'a "b" ' * (n // 6) + '"}', "Act"),
     "commas and quotes": (lambda n: NOTE + '{"title": "' + "', \"" * (n // 4), "TRUNCATED"),
@@ -53,17 +59,26 @@ SHAPES: Mapping[str, tuple[Callable[[int], str], str]] = {
         "TRUNCATED",
     ),
     "fences": (lambda n: NOTE + "```\n" * (n // 4), "MISSING_INPUT"),
-    "labels in an answer": (lambda n: "Final Answer: x\n" + "Thought: y\n" * (n // 11), "FinalAnswer"),
-    "answers": (lambda n: "Final Answer: x\n" * (n // 16), "FinalAnswer"),
+    "labels in an answer": (lambda n: "Final Answer: x\n" + lines("Thought: y#\n", n), "FinalAnswer"),
+    "answers": (lambda n: lines("Final Answer: x#\n", n), "FinalAnswer"),
     "less-than signs": (lambda n: "Final Answer: " + "a < b <c " * (n // 9), "FinalAnswer"),
     "question marks": (lambda n: "Thought: need a tool" + "? " * (n // 2), "MISSING_ACTION"),
-    "objects": (lambda n: NOTE + '{"title": "a", "body": "b"}\n' * (n // 28), "Act"),
-    "calls": (lambda n: '<tool_call>{"name": "now", "arguments": {}}</tool_call>\n' * (n // 56), "Act"),
-    "lines without width": (lambda n: "a\u200b b\n" * (n // 5), "FinalAnswer"),
+    "objects": (lambda n: NOTE + lines('{"title": "a", "body": "#"}\n', n), "Act"),
+    "calls": (
+        lambda n: lines('<tool_call>{"name": "weather", "arguments": {"city": "#"}}</tool_call>\n', n),
+        "Act",
+    ),
+    "lines without width": (lambda n: lines("a\u200b #\n", n), "FinalAnswer"),
     "blank lines in prose": (lambda n: "a" + "\n" * n + "b", "FinalAnswer"),
-    "fences in prose": (lambda n: "a\n" + "```\n" * (n // 4) + "b", "FinalAnswer"),
+    "fences in prose": (lambda n: "a\n" + lines("```\n#\n", n) + "b", "FinalAnswer"),
     "flags": (lambda n: "Action: weather " + "--city x " * (n // 9), "BAD_INPUT"),
     "bare values": (lambda n: NOTE + '{"title": ' + "a, " * (n // 3) + "}", "MISSING_ARG"),
+    "plain items": (lambda n: NOTE + "{title: ['a', " + "'a', {b: [1], c: True}, " * (n // 23), "BAD_TYPE"),
+    "items in vain": (lambda n: NOTE + "{title: " + "[{'a': ['b', " * (n // 13), "BAD_INPUT"),
+    "long items": (lambda n: NOTE + f"{{title: ['{'a' * n}', '{'b' * n}\\', 'c']}}", "BAD_TYPE"),
+    "half an item": (lambda n: NOTE + "{title: [" + "'a', 'b: 'c, " * (n // 13), "TRUNCATED"),
+    "the same lines": (lambda n: "Thought: x\n" + "Look again.\n" * (n // 12), "MISSING_ACTION"),
+    "nearly the same lines": (lambda n: "Thought: x\n" + lines("a\nb\nc\na\nb\nd#\n", n), "MISSING_ACTION"),
     "key": (lambda n: NOTE + "title" + " " * n + "x", "BAD_INPUT"),
 }
 
