@@ -99,11 +99,14 @@ def test_every_stream_asks_to_close_the_connection() -> None:
     assert server.received[0].headers["connection"] == "close"
 
 
-def test_loading_is_waited_for_longer_than_there_are_tries() -> None:
+def test_loading_is_waited_for_longer_than_there_are_tries(caplog: pytest.LogCaptureFixture) -> None:
     loading = status(503, {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}})
     with serving(in_turn(*[loading] * 8, GOOD)) as server:
         assert ask(server).text == "Hello"
     assert len(server.received) == 9
+    assert [record.getMessage() for record in caplog.records if record.name == "react_agent"] == [
+        f"{server.url}/v1/completions is still loading its model; it is waited for, at most 10 s."
+    ]
 
 
 # ---- S77: Retry-After

@@ -56,14 +56,27 @@ def _exchange(
     """Yield the bytes of one answer as they come, after as many tries as its beginning takes."""
     begun = time.monotonic()
     deadline = begun + limits.total if deadline is None else deadline
-    tried = 0
+    tried, told = 0, False
     while True:
         try:
             yield from attempt(method, address, body, deadline, limits)
             return
         except Again as again:
             tried += not again.loading
+            if again.loading and not told:
+                told = True
+                _tell_of_loading(address, deadline)
             _wait(again, tried, begun, deadline, limits)
+
+
+def _tell_of_loading(address: Address, deadline: float) -> None:
+    """A word to whoever waits: without a handler of their own, logging writes it to standard error."""
+    import logging
+
+    left = max(deadline - time.monotonic(), 0.0)
+    logging.getLogger("react_agent").warning(
+        "%s is still loading its model; it is waited for, at most %.0f s.", shown(address.url), left
+    )
 
 
 def _wait(again: Again, tried: int, begun: float, deadline: float, limits: Limits) -> None:
