@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -341,3 +342,14 @@ def test_the_tool_is_built_in_and_reads_the_world() -> None:
     assert list(date_math.spec.parameters["properties"]) == ["expression"]
     action = Action("date_math", {"expression": "2024-03-05 + 20 days"}, Span(0, 0))
     assert Toolbox([date_math]).call(action).text == "2024-03-25 Monday"
+
+
+def test_every_form_of_the_documentation_works() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "tools.md").read_text(encoding="utf-8")
+    section = text.partition("## date_math")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 5
+    for _, _, written, result, _ in rows:
+        forms = re.findall(r"`([^`]+)`", written)
+        assert answer(forms[0]) == result.strip(" `")
+        assert all(answer(form) for form in forms)

@@ -41,8 +41,8 @@ def convert_units(
     from_unit: Annotated[str, {"examples": ["inches"]}],
     to_unit: Annotated[str, {"examples": ["cm"]}],
 ) -> str:
-    """Convert a value from one unit to another: length, weight, temperature, area, volume, speed, time, data size,
-    energy, power, pressure or angle.
+    """Convert a value from one unit to another. Units of length, weight, temperature, area, volume, speed, time,
+    data size, energy, power, pressure and angle.
 
     Args:
         value: the number alone, e.g. 42

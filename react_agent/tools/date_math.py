@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from react_agent.errors import ToolError
 from react_agent.tools.clock import WEEKDAYS, aware, system_now
@@ -31,9 +31,9 @@ def calendar(now: Callable[[], datetime]) -> Tool:
     """The tool `date_math`, with its own idea of now; `now` returns a datetime, UTC if it names no zone."""
 
     @tool(effect="reads", not_for="changing hours to minutes or other units")
-    def date_math(expression: str) -> str:
-        """Calculate with dates, times and time zones: "2024-03-05 + 20 days", "2024-05-01 - 2024-03-05", "weekday of
-        2024-03-05", "now in Cairo + 2 hours", "Sydney - Lima", "09:00 London in Seoul".
+    def date_math(expression: Annotated[str, {"examples": ["2024-03-05 + 20 days"]}]) -> str:
+        """Calculate with dates, times and time zones. Forms: "2024-03-05 + 20 days", "2024-05-01 - 2024-03-05",
+        "weekday of 2024-03-05", "now in Cairo + 2 hours", "Sydney - Lima", "09:00 London in Seoul".
 
         Args:
             expression: dates as YYYY-MM-DD, times as HH:MM, zones as cities, e.g. "2024-03-05 + 20 days"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Annotated
 
 from react_agent.tools.toolbox import tool
 
@@ -20,7 +21,7 @@ _TAGS = range(0xE0020, 0xE0080)
 
 
 @tool(effect="pure", not_for="the meaning of a text")
-def text_stats(text: str) -> str:
+def text_stats(text: Annotated[str, {"examples": ["Good morning"]}]) -> str:
     """Count the characters, words and lines of a text.
 
     Args:
