@@ -30,6 +30,8 @@ CALL = 'Action: calculator\nAction Input: {"expression": "1 + 1"}'
 ALLOWED = [
     f" I add.\n{CALL}",
     f"\n{CALL}",
+    f" {CALL}",
+    " Final Answer: 42",
     f" 13 and 29 make a sum: 42.\n{CALL}",
     f" 3.5 < 4, and [1, 2] is a list.\n{CALL}",
     f' "Faust" is by Goethe, (I think).\n{CALL}',
@@ -42,6 +44,13 @@ ALLOWED = [
     "\nFinal Answer: Three fruits:\n\n1. **Apples**\n- pears (ripe)\n> `plums`\n| a | b |",
     "\nFinal Answer: ```python\nAction: x\n\n    `y`\n```\nThat is all.",
     "\nFinal Answer: ```\nopen",
+    "\nFinal Answer: 42\n<b>bold</b>",
+    "\nFinal Answer: 42\nResult: 42\nInput: 6 * 7",
+    "\nFinal Answer: 42\nFinal Answer:",
+    "\nFinal Answer: 42\n\nQuestion:",
+    "\nFinal Answer: 42\nObservation:",
+    "\nFinal Answer: 42\n观察：",
+    "\nFinal Answer: 42\nAction: calculator\nAction Input:",
     '\nAction: mixed\nAction Input: {"names": ["a"], "at": {"x": -1.5}, "note": null}',
     '\nAction: mixed\nAction Input: {"flag":true,"share":0.25,"names":["é"],"at":null,"何":3}',
     "\nAction: now\nAction Input: {}",
@@ -50,6 +59,7 @@ REFUSED = [
     CALL,
     f" I add.\n\n{CALL}",
     f" Action: calculator\n{CALL}",
+    f" Action: add\n{CALL}",
     f" action - calculator\n{CALL}",
     f" Answer: 42\n{CALL}",
     f" 1. Thought: I add\n{CALL}",
@@ -78,6 +88,8 @@ REFUSED = [
     "\nFinal Answer: 42\nAction: calculator",
     "\nFinal Answer: 42\n- **Observation:** 2",
     "\nFinal Answer: 42\n观察：2",
+    "\nFinal Answer: 42\nThought: I",
+    "\nFinal Answer: 42\n<action>x",
     "\nFinal Answer: 42\nObserv",
     "\nFinal Answer: ```\nx\n```\nAction: now",
 ]
@@ -114,7 +126,7 @@ def replies_in(example: str, cue: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", TREES)
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_all_notations_say_the_same(name: str, seed: int) -> None:
     chance = random.Random(seed)
     tree = TREES[name]
@@ -281,7 +293,7 @@ JSON_VALUE = st.recursive(
 
 
 @given(JSON_VALUE)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_schema_is_too_odd(schema: Any) -> None:
     parameters = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
     form = constraint([ToolSpec("odd", "", parameters)], JSON)

@@ -64,21 +64,32 @@ def test_a_reply_that_fits_is_read_as_it_is_meant(dialect: str, seed: int) -> No
 def check(text: str, spelling: Spelling, layout: set[str]) -> None:
     """Read a text and hold the step against what stands in it."""
     before, between, behind = spelling.call
+    answer = place_of(spelling.answer[0], text, spelling)
+    call = place_of(before, text, spelling)
     step = read(text, TOOLS)
-    _, is_call, call = text.rpartition(before)
-    if is_call and not _answers(text, spelling):
-        name, _, written = call.partition(between)
+    kinds = {repair.kind for repair in step.repairs} - {"placeholder"}
+    if call < answer:
+        name, _, written = text[call:].partition(between)
         written = written.removesuffix(behind)
         if is_echo(written):
             return
         assert isinstance(step, Act), step
         assert [(a.tool, a.arguments) for a in step.actions] == [(name, json.loads(written))]
+        assert kinds <= layout
     else:
-        if is_echo(text.rpartition(spelling.answer[0])[2].removesuffix(spelling.answer[1])):
+        if is_echo(text[answer:].removesuffix(spelling.answer[1])):
             return
         assert isinstance(step, FinalAnswer), step
-    assert {repair.kind for repair in step.repairs} <= {"placeholder", *layout}
+        assert kinds <= layout | ENDS
 
 
-def _answers(text: str, spelling: Spelling) -> bool:
-    return 0 <= text.find(spelling.answer[0]) < text.find(spelling.call[0]) % (len(text) + 1)
+def place_of(label: str, text: str, spelling: Spelling) -> int:
+    """Behind the first place where a label begins a line or the text; behind all of it if there is none."""
+    if not spelling.keys and text.startswith(" " + label):
+        return len(label) + 1
+    found = text.find(label if spelling.keys else "\n" + label)
+    return len(text) + 1 if found < 0 else found + len(label) + (0 if spelling.keys else 1)
+
+
+ENDS = {"invented_observation", "next_question", "step_after_answer"}
+"""An answer may end in the label of what a model goes on with; that is cut."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from react_agent.grammar import text
 from react_agent.grammar.spelling import REACT, Spelling
-from react_agent.grammar.tree import Named, Node, choice, maybe, repeat, seq
+from react_agent.grammar.tree import NOTHING, Named, Node, choice, maybe, repeat, seq
 from react_agent.grammar.values import object_of, text_char
 from react_agent.types import ToolSpec
 
@@ -17,31 +17,44 @@ def reply(
 ) -> Node:
     """The replies that a turn may have; without tools, only final answers.
 
-    `thought` bounds the line of the thought, in characters. With `thinking`, a block of it may come first.
+    `thought` bounds the line of the thought, in characters; it may be missing, and then the step may stand at
+    once behind the cue. With `thinking`, a block of it may come first.
     """
     calls = [Named(f"call-{number}", _call(spec, spelling)) for number, spec in enumerate(specs, start=1)]
-    return seq(_opening(spelling, thought, thinking), choice(*calls, _answer(spelling)))
+    step = choice(*calls, _answer(specs, spelling))
+    opening = _opening(spelling, thought, thinking)
+    return seq(opening, step) if spelling.keys else choice(seq(opening, "\n", step), seq(" ", step))
 
 
 def _call(spec: ToolSpec, spelling: Spelling) -> Node:
     before, between, behind = spelling.call
-    name = json.dumps(spec.name, ensure_ascii=False)[1:-1] if between.startswith('"') else spec.name
-    return seq(before, name, between, object_of(spec.parameters, spec.parameters), behind)
+    return seq(before, _name(spec, spelling), between, object_of(spec.parameters, spec.parameters), behind)
 
 
-def _answer(spelling: Spelling) -> Node:
+def _name(spec: ToolSpec, spelling: Spelling) -> str:
+    is_json = spelling.call[1].startswith('"')
+    return json.dumps(spec.name, ensure_ascii=False)[1:-1] if is_json else spec.name
+
+
+def _answer(specs: Sequence[ToolSpec], spelling: Spelling) -> Node:
     before, behind = spelling.answer
-    said = repeat(text_char(), 1, None) if spelling.keys else Named("answer", text.answer())
-    return seq(before, said, behind)
+    if spelling.keys:
+        return seq(before, repeat(text_char(), 1, None), behind)
+    start, between, _ = spelling.call
+    names = choice(*(_name(spec, spelling) for spec in specs))
+    is_label = "\n" in between
+    call = seq(start, names, between.rstrip()) if is_label else NOTHING
+    return seq(before, Named("answer", text.answer(call)), behind)
 
 
 def _opening(spelling: Spelling, length: int, thinks: bool) -> Node:
     """What stands before the call or the answer. A thought that is no JSON may be missing."""
     before, behind = spelling.thought
-    block = seq(maybe(" "), Named("thinking", text.thinking(*spelling.thinks)), repeat(seq("\n"), 0, 2))
+    block = seq(maybe(" "), Named("thinking", text.thinking(*spelling.thinks)))
     if spelling.keys:
         said = seq(before, repeat(text_char(), 0, length), behind)
-        return seq(maybe(block), said) if thinks else said
+        return seq(maybe(seq(block, repeat(seq("\n"), 0, 2))), said) if thinks else said
     line = seq(Named("thought", text.thought(length)), behind)
     said = maybe(seq(before, line))
-    return choice(said, seq(block, maybe(seq(maybe(before), line)))) if thinks else said
+    after = seq(repeat(seq("\n"), 0, 2), maybe(before), line)
+    return choice(said, seq(block, maybe(after))) if thinks else said

@@ -17,7 +17,7 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The texts around the parts of a reply, from its first character to its last.
+    """The texts around the parts of a reply. What follows the thought begins a line.
 
     `call`: before the name of the tool, between name and arguments, behind these. `answer` and `thought`:
     before and behind. `thinks`: the tags around thinking. With `keys` the reply is one JSON object, its thought
@@ -25,7 +25,7 @@ class Spelling:
     """
 
     call: tuple[str, str, str]
-    answer: tuple[str, str] = ("\nFinal Answer: ", "")
+    answer: tuple[str, str] = ("Final Answer: ", "")
     thought: tuple[str, str] = (" ", "")
     thinks: tuple[str, str] = ("<think>", "</think>")
     keys: Keys | None = None
@@ -45,10 +45,10 @@ def json_spelling(keys: Keys) -> Spelling:
     )
 
 
-REACT = Spelling(call=("\nAction: ", "\nAction Input: ", ""))
+REACT = Spelling(call=("Action: ", "\nAction Input: ", ""))
 """Labels. The reply goes on behind the cue `Thought:`."""
 
-TAGS = Spelling(call=('\n<tool_call>\n{"name": "', '", "arguments": ', "}\n</tool_call>"))
+TAGS = Spelling(call=('<tool_call>\n{"name": "', '", "arguments": ', "}\n</tool_call>"))
 """Labels for thought and answer, and the call in the tags that many models were trained on."""
 
 JSON = json_spelling(Keys())

@@ -6,9 +6,11 @@ written here; the words and the tokens come from its own tables.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from react_agent.grammar.tree import (
+    NOTHING,
     Chars,
     Named,
     Node,
@@ -22,7 +24,7 @@ from react_agent.grammar.tree import (
 )
 from react_agent.grammar.words import Trie, ended, leaving, trie
 from react_agent.parsers.labels import ENGLISH_AND_CHINESE
-from react_agent.parsers.tokens import ENDS
+from react_agent.parsers.tokens import ENDS, STEPS
 
 UNSEEN = chars("\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff")
 """Controls, line breaks among them, and characters without width, which do not count in labels."""
@@ -67,16 +69,18 @@ def thought(length: int) -> Node:
 
 
 @cache
-def answer() -> Node:
+def answer(ends: Node = NOTHING) -> Node:
     """Text of several lines that may end at any point; behind the first, no line begins with a label.
 
-    Between three backticks a line may begin with anything.
+    A model that will not end goes on with the next label, and if that is forbidden, with nonsense. So it may
+    write it, and then the reply is over: the label of a thought, an answer, an observation or a question, or
+    what `ends` allows. Between three backticks a line may begin with anything.
     """
-    more = Named("more", repeat(choice(TEXT, _no_token()), 0, None))
+    more = Named("more", repeat(choice(TEXT, _brackets(ENDS)), 0, None))
     first = choice(but(but(TEXT, SPACES), "`~"), seq("`", but(TEXT, "`")), _spaced_bracket())
     breaks = repeat(chars("\n"), 1, 2)
     line = Named("line", choice(_line(more), seq(_fence(), "\n```")))
-    end = choice(repeat(chars("\n"), 0, 2), seq(breaks, _fence()))
+    end = choice(repeat(chars("\n"), 0, 2), seq(breaks, choice(_fence(), _labels(), ends)))
     return choice(
         seq(choice(seq(first, more), seq(_fence(), "\n```")), repeat(seq(breaks, line), 0, None), end),
         _fence(),
@@ -93,11 +97,20 @@ def thinking(opening: str, closing: str) -> Node:
 def _line(more: Node) -> Node:
     """A line behind the first of an answer."""
     word = choice(_begun(), seq(_begins(), chars(OPEN + " \u3000")), but(chars(OPEN), "("))
-    head = choice(seq(maybe("`"), word), _spaced_bracket())
+    tags = (f"<{name}>" for name in STEPS)
+    head = choice(seq(maybe("`"), word), _brackets((*ENDS, *tags)))
     begun = choice(seq(head, more), ended(label_words(), LEAST_STOP_WORD - 1))
     marked = seq(MARKS, repeat(either(MARKS, SPACES), 0, 40))
     indent = repeat(SPACES, 0, 12)
     return seq(indent, choice(seq(maybe(marked), begun), marked))
+
+
+def _labels() -> Node:
+    """The labels that end an answer: the parser drops them."""
+    words = sorted(
+        word for kind, word in _words() if kind in ("thought", "answer", "observation", "question")
+    )
+    return Named("label", choice(*(seq(word.title(), chars(":：")) for word in words)))
 
 
 def _fence() -> Node:
@@ -114,10 +127,10 @@ def _spaced_bracket() -> Node:
     return Named("bracket", seq(repeat(chars("<["), 1, 3), chars(" 0-9=\"'")))
 
 
-def _no_token() -> Node:
-    """Brackets that begin no token at which a turn ends."""
-    tokens = {token[: token.find("|") + 1] if token[1] == "|" else token for token in ENDS}
-    return seq(repeat(chars("<["), 0, 3), leaving(trie(sorted(tokens)), None, TEXT, None))
+def _brackets(tokens: Iterable[str]) -> Node:
+    """Brackets up to where it is sure that they begin none of some tokens."""
+    heads = {token[: token.find("|") + 1] if token[1] == "|" else token for token in tokens}
+    return seq(repeat(chars("<["), 0, 3), leaving(trie(sorted(heads)), None, TEXT, None))
 
 
 def _begun() -> Node:
@@ -133,6 +146,11 @@ def _begins() -> Node:
 @cache
 def label_words() -> Trie:
     """The first word of every label; where the next one may be joined to it, its first letter bars the way."""
-    labels = {word for words in ENGLISH_AND_CHINESE.languages for group in words.values() for word in group}
-    parts = sorted(label.partition(" ") for label in labels)
+    parts = [word.partition(" ") for kind, word in _words() if not kind.startswith("late_")]
     return trie((first for first, _, _ in parts), (first + rest[0] for first, _, rest in parts if rest))
+
+
+def _words() -> list[tuple[str, str]]:
+    """Every label with its kind. Those of a late kind only count behind an action."""
+    languages = ENGLISH_AND_CHINESE.languages
+    return sorted((kind, word) for words in languages for kind, group in words.items() for word in group)
