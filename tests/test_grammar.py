@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import random
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_grammar_replies import SPECS, TREES, spec
 
-from react_agent.grammar import JSON, REACT, TAGS, Keys, constraint, fits, json_spelling, reply
+from react_agent.grammar import JSON, REACT, TAGS, Keys, constraint, fits, json_spelling
 from react_agent.grammar.notation import to_gbnf, to_regex
 from react_agent.grammar.numbers import integer, number, whole
+from react_agent.grammar.reply import reply
 from react_agent.grammar.schemas import strict
 from react_agent.grammar.tree import Chars, Named, Node, choice, repeat, seq
-from react_agent.grammar.values import value
+from react_agent.grammar.values import LONGEST_TEXT, MOST_ITEMS, MOST_KEYS, value
 from react_agent.prompt import Prompt
 from react_agent.types import ToolSpec
 
@@ -303,6 +306,20 @@ def test_no_schema_is_too_odd(schema: Any) -> None:
     assert draw(value(schema, parameters), random.Random(1))
 
 
+def test_the_page_about_it_is_true() -> None:
+    page = Path(__file__).parent.parent / "docs" / "constrained.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert tried > 5
+    assert failed == 0
+    limits = [
+        (MOST_ITEMS, "items of a list"),
+        (LONGEST_TEXT, "characters of a string"),
+        (MOST_KEYS, "keys of an object"),
+    ]
+    for most, words in limits:
+        assert re.search(rf"^\| {words}[^|]*\| {most}\b", page.read_text("utf-8"), re.MULTILINE), words
+
+
 def test_two_rules_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="two rules are named 'a'"):
         to_gbnf(seq(Named("a", seq("x")), Named("a", seq("y"))))
@@ -331,7 +348,8 @@ def gbnf(grammar: str) -> Node:
 
 
 def alternatives(tokens: list[re.Match[str]], rule: Any) -> Node:
-    options, parts = [], []
+    options: list[Node] = []
+    parts: list[Node] = []
     while tokens:
         token = tokens.pop(0)
         if token["sign"] == ")":

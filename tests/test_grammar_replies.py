@@ -11,7 +11,8 @@ from grammar_texts import draw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from react_agent.grammar import JSON, REACT, TAGS, Spelling, reply
+from react_agent.grammar import JSON, REACT, TAGS, Spelling
+from react_agent.grammar.reply import reply
 from react_agent.parsers import Act, FinalAnswer, read
 from react_agent.parsers.action_line import is_echo
 from react_agent.types import ToolSpec

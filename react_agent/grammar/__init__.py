@@ -16,10 +16,11 @@ from react_agent.grammar.notation import to_gbnf, to_regex
 from react_agent.grammar.reply import reply
 from react_agent.grammar.schemas import to_schema
 from react_agent.grammar.spelling import JSON, REACT, TAGS, Keys, Spelling, json_spelling
+from react_agent.grammar.tree import Node
 from react_agent.types import Constraint, ToolSpec
 
 __all__ = [
-    "JSON", "REACT", "TAGS", "Keys", "Spelling", "constraint", "fits", "json_spelling", "reply",
+    "JSON", "REACT", "TAGS", "Keys", "Spelling", "constraint", "fits", "form", "json_spelling",
 ]  # fmt: skip
 
 THOUGHT = 300
@@ -32,23 +33,45 @@ def constraint(
     """The form of a reply for these tools, in every notation; without tools, a final answer is left.
 
     `thought` bounds the thought, in characters; with `thinking`, tags of thinking may stand before it. What
-    fits is read by the parser without a repair, with arguments that fit the tool.
+    fits is read by the parser as it is meant, with arguments that fit the tool.
 
     >>> constraint([], JSON).schema["required"]
     ['thought', 'answer']
     """
-    written = json.dumps([(spec.name, spec.parameters) for spec in specs], default=_plain)
-    return _constraint(written, spelling, thought, thinking)
+    return _constraint(_written(specs), spelling, thought, thinking)
 
 
-@lru_cache(maxsize=16)
-def _constraint(written: str, spelling: Spelling, thought: int, thinking: bool) -> Constraint:
-    specs = [ToolSpec(name, "", parameters) for name, parameters in json.loads(written)]
-    tree = reply(specs, spelling, thought=thought, thinking=thinking)
-    schema = to_schema(specs, spelling.keys) if spelling.keys and not thinking else None
-    return Constraint(to_gbnf(tree), to_regex(tree), schema)
+def form(
+    specs: Sequence[ToolSpec], spelling: Spelling = REACT, *, thought: int = THOUGHT, thinking: bool = False
+) -> Node:
+    """The same as a tree, for `fits`: whether a server kept to it, or paid no attention.
+
+    >>> fits(form([]), " I know.\\nFinal Ans", whole=False), fits(form([]), " I know.\\nWell,", whole=False)
+    (True, False)
+    """
+    return _form(_written(specs), spelling, thought, thinking)
+
+
+def _written(specs: Sequence[ToolSpec]) -> str:
+    return json.dumps([(spec.name, spec.parameters) for spec in specs], default=_plain)
 
 
 def _plain(value: object) -> object:
     """A mapping of another kind as a dict; what JSON has no form for cannot bind a reply."""
     return dict(value) if isinstance(value, Mapping) else None
+
+
+def _specs(written: str) -> list[ToolSpec]:
+    return [ToolSpec(name, "", parameters) for name, parameters in json.loads(written)]
+
+
+@lru_cache(maxsize=16)
+def _form(written: str, spelling: Spelling, thought: int, thinking: bool) -> Node:
+    return reply(_specs(written), spelling, thought=thought, thinking=thinking)
+
+
+@lru_cache(maxsize=16)
+def _constraint(written: str, spelling: Spelling, thought: int, thinking: bool) -> Constraint:
+    tree = _form(written, spelling, thought, thinking)
+    schema = to_schema(_specs(written), spelling.keys) if spelling.keys and not thinking else None
+    return Constraint(to_gbnf(tree), to_regex(tree), schema)

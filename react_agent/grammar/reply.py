@@ -23,7 +23,7 @@ def reply(
     calls = [Named(f"call-{number}", _call(spec, spelling)) for number, spec in enumerate(specs, start=1)]
     step = choice(*calls, _answer(specs, spelling))
     opening = _opening(spelling, thought, thinking)
-    return seq(opening, step) if spelling.keys else choice(seq(opening, "\n", step), seq(" ", step))
+    return seq(opening, step) if spelling.keys else seq(choice(seq(opening, "\n"), " "), step)
 
 
 def _call(spec: ToolSpec, spelling: Spelling) -> Node:

@@ -50,7 +50,6 @@ LEAST_STOP_WORD = 4
 """A last line of so many letters that begins a label is taken for what is left of a stop word."""
 
 
-@cache
 def thought(length: int) -> Node:
     """One line of some `length` characters at most: first a number, a quote or a word that is none of a label.
 
@@ -68,7 +67,6 @@ def thought(length: int) -> Node:
     return choice(seq(head, repeat(unit, 0, length)), word, number)
 
 
-@cache
 def answer(ends: Node = NOTHING) -> Node:
     """Text of several lines that may end at any point; behind the first, no line begins with a label.
 
