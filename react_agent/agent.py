@@ -8,11 +8,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from react_agent.budget import Budget, open_budget, refuse_too_long
 from react_agent.errors import ToolError
 from react_agent.parsers import Piece, Reader
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Step
 from react_agent.prompt import Prompt
-from react_agent.types import Completion, Endpoint, Observation, Outcome, ToolRun, Turn, Usage
+from react_agent.types import Completion, Endpoint, Observation, Outcome, Part, ToolRun, Turn, Usage
 
 TOLD_AT, STOPPED_AT = 3, 4
 """The same call with the same result: the model is told at the third time, the run ends at the fourth."""
@@ -27,7 +28,8 @@ Watch: TypeAlias = Callable[[Sight], None]
 class Agent:
     """A model, the words it is asked with, and the tools it may call.
 
-    `seconds` bounds a whole run. Failures of the endpoint pass through to the caller.
+    `seconds` bounds a whole run. Failures of the endpoint pass through to the caller. Near the end of the
+    context, long results of earlier turns are shortened in the prompt; the turns stay whole.
     """
 
     endpoint: Endpoint
@@ -40,22 +42,24 @@ class Agent:
         """One turn at a time until a turn needs no reply; `outcome` then says why it ended."""
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         turns: list[Turn] = []
+        sent = self.budget(question).start()
         while outcome(turns, self.max_steps) is None:
             began = time.monotonic()
-            completion, step = self.think(question, turns, watch, deadline)
+            refuse_too_long(self.endpoint, sent)
+            completion, step = self.think(sent.parts, watch, deadline)
             observations = self.observe(step, turns, watch)
             turns.append(Turn(completion, step, observations, time.monotonic() - began))
+            sent = sent.then(turns[-1])
             yield turns[-1]
 
+    def budget(self, question: str) -> Budget:
+        """The tokens that a run may use. The endpoint is asked for its context."""
+        return open_budget(self.endpoint, self.prompt, question, self.toolbox.specs)
+
     def think(
-        self,
-        question: str,
-        turns: Sequence[Turn],
-        watch: Watch,
-        deadline: float | None = None,
+        self, parts: Sequence[Part], watch: Watch, deadline: float | None = None
     ) -> tuple[Completion, Step]:
         """Ask for one reply and read it as it comes; hang up as soon as what follows cannot matter."""
-        parts = self.prompt.render(question, self.toolbox.specs, turns)
         tools = {spec.name: spec.parameters for spec in self.toolbox.specs}
         reader = Reader(tools, in_thought=bool(self.prompt.texts.cue))
         text, usage = [], Usage()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from react_agent import parsers
+from react_agent.budget import Sent, budget_of_run
 from react_agent.errors import PromptError, ToolError, TranscriptError
 from react_agent.parsers.step import Act, Action, Malformed, Step, Tools
 from react_agent.prompt import Prompt
@@ -198,21 +199,35 @@ def _opening(saved: Saved, prompt: Prompt) -> Iterator[Check]:
 
 
 def _prompts(saved: Saved, prompt: Prompt, *, known: bool) -> Iterator[Check]:
-    """Each prompt by its hash. A turn only adds its own parts at the end, so nothing is hashed twice."""
-    run, growing, before = saved.transcript, GrowingHash(), 0
-    problem = _attempt(lambda: growing.add(prompt.render(run.question, run.specs, ())))
+    """Each prompt by its hash. A turn only adds its own parts at the end, so hardly anything is hashed twice."""
+    sent = budget_of_run(saved.transcript, prompt).start()
+    growing, before = _attempt(_Growing, sent), 0
     for (number, turn), expected in zip(_numbered(saved), saved.prompts, strict=True):
         if known and number == before + 1:
-            check = _compare(number, "prompt", "prompt", expected, problem or growing.value())
+            seen = growing if isinstance(growing, str) else growing.hash.value()
+            check = _compare(number, "prompt", "prompt", expected, seen)
         else:
             check = Check(number, "prompt", "prompt", "skipped")
         yield check
         known, before = check.status == "equal", number
-        problem = _attempt(_grow, growing, prompt, turn)
+        growing = growing if isinstance(growing, str) else _attempt(growing.then, turn)
 
 
-def _grow(growing: GrowingHash, prompt: Prompt, turn: Turn) -> None:
-    growing.add(prompt.render_turn(turn))
+class _Growing:
+    """A prompt and its hash, turn by turn."""
+
+    def __init__(self, sent: Sent) -> None:
+        self.hash = GrowingHash()
+        self.hash.add(sent.parts)
+        self._sent = sent
+
+    def then(self, turn: Turn) -> _Growing:
+        after = self._sent.then(turn)
+        if after.boundary != self._sent.boundary:
+            return _Growing(after)
+        self.hash.add(after.budget.prompt.render_turn(turn))
+        self._sent = after
+        return self
 
 
 def _complaints(saved: Saved, prompt: Prompt) -> Iterator[Check]:

@@ -259,6 +259,7 @@ def test_json_is_one_object(home: Home) -> None:
         "steps",
         "forged_observations",
         "usage",
+        "prompt",
         "seconds",
         "transcript",
     ]

@@ -80,6 +80,8 @@ def command(
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))
     if not quiet:
+        if ended.prompt is not None and (usage or verbose):
+            err.line(str(ended.prompt), dim=True)
         err.line(last_line(ended, tokens=usage or verbose), dim=True)
     click.get_current_context().exit(code)
 
@@ -88,8 +90,8 @@ def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int
     """What went wrong, and the exit code."""
     from react_agent.cli.exits import NO_ANSWER, Failure, exit_code, failure_of_run, show
 
-    if ended.problem:
-        err.line(f"Warning: {ended.problem}", fg="yellow")
+    for words in ended.warnings:
+        err.line(f"Warning: {words}", fg="yellow")
     if out.problem:
         show(Failure(f"The answer cannot be written: {out.problem}.", "", NO_ANSWER), err)
         return NO_ANSWER

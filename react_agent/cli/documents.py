@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from react_agent.cli.exits import exit_code, failure_of_run
@@ -31,8 +32,9 @@ def run_document(run: Run) -> Document:
         "steps": [turn_document(number, turn) for number, turn in enumerate(run.turns, 1)],
         "forged_observations": sum(forged(turn.step) for turn in run.turns),
         "usage": usage_document(run.usage),
+        "prompt": None if run.prompt is None else asdict(run.prompt),
         "seconds": round(run.seconds, 3),
-        **({"warnings": [run.problem]} if run.problem else {}),
+        **({"warnings": list(run.warnings)} if run.warnings else {}),
         "transcript": None if run.path is None else str(run.path),
     }
 

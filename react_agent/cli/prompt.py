@@ -77,6 +77,7 @@ def is_asked_for_its_format(settings: Settings) -> bool:
 def _prompt(
     settings: Settings, question: str | None, attach: Sequence[str], turns: str | None
 ) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    from react_agent.budget import budget_of_run, fit
     from react_agent.config import toolbox
     from react_agent.prompt import Prompt
     from react_agent.transcript import read
@@ -89,4 +90,5 @@ def _prompt(
         return prompt.render(asked, toolbox(settings).specs, ()), prompt.stop
     run = read(turns).transcript
     prompt = Prompt.load(run.dialect)
-    return prompt.render(run.question, run.specs, run.turns), prompt.stop
+    fitted = fit(run.turns, budget_of_run(run, prompt))
+    return prompt.render(run.question, run.specs, fitted), prompt.stop

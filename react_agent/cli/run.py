@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from react_agent.agent import Agent, Sight, outcome
+from react_agent.budget import Count, PromptSize, Sent, budget_of_run, cut_warning, measure
 from react_agent.cli.masked import Completed, Masked
 from react_agent.config import Settings, wrong
-from react_agent.errors import EndpointTimeout, TranscriptError
+from react_agent.errors import EndpointError, EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Step
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
+from react_agent.transcript.redaction import redact_head, redact_turn
 from react_agent.types import (
     Constraint,
     Endpoint,
@@ -31,7 +33,10 @@ from react_agent.types import (
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is over. `error` is what broke it off; `problem` is why it could not be saved."""
+    """A run that is over. `error` is what broke it off; `problem` is why it could not be saved.
+
+    `prompt` is what the last prompt took; `cut` says that the server did not read all of one.
+    """
 
     question: str
     model: str
@@ -41,6 +46,13 @@ class Run:
     path: Path | None = None
     problem: str = ""
     error: Exception | None = None
+    prompt: PromptSize | None = None
+    cut: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong beside the run."""
+        return tuple(words for words in (self.cut, self.problem) if words)
 
     @property
     def usage(self) -> Usage:
@@ -70,6 +82,9 @@ class Display:
 class Heard:
     """An endpoint, the text of the reply that it is giving just now, and the time since the run began.
 
+    It is asked for its context once, also where it cannot tell, so that all know the same. A count of tokens
+    is given up as soon as one fails.
+
     `first_seconds` is how long that reply took to begin, None until it has.
     """
 
@@ -82,6 +97,8 @@ class Heard:
         self.can = endpoint.can
         self.model = str(self._described.get("model", ""))
         self._endpoint = endpoint
+        self._can_count = True
+        self._context: list[int | None] = []
 
     def complete(
         self,
@@ -103,10 +120,20 @@ class Heard:
                 yield item
 
     def count(self, text: str) -> int | None:
-        return self._endpoint.count(text)
+        if self._can_count:
+            try:
+                return self._endpoint.count(text)
+            except EndpointError:
+                self._can_count = False
+        return None
 
     def context(self) -> int | None:
-        return self._endpoint.context()
+        if not self._context:
+            try:
+                self._context.append(self._endpoint.context())
+            except EndpointError:
+                self._context.append(None)
+        return self._context[0]
 
     def is_late(self, seconds: float | None) -> bool:
         """Whether the time of the run is over."""
@@ -126,13 +153,15 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
     agent = replace(agent, endpoint=heard)
     turns: list[Turn] = []
     error: Exception | None = None
-    with _recorder(agent, question, settings) as recorder:
+    head = _head(agent, question)
+    sents = [budget_of_run(redact_head(head, settings.secrets), agent.prompt).start()]
+    with _recorder(head, settings) as recorder:
         try:
             for turn in _turns(agent, question, heard, displays, settings.secrets):
-                prompt = agent.prompt.render(question, agent.toolbox.specs, turns)
                 turns.append(turn)
                 heard.text = ""
-                recorder.turn(turn, prompt_hash(prompt, settings.secrets))
+                recorder.turn(turn, prompt_hash(sents[-1].parts, settings.secrets))
+                sents.append(sents[-1].then(redact_turn(turn, settings.secrets)))
                 for display in displays:
                     display.turn(len(turns), turn)
             ended = outcome(turns, agent.max_steps) or _out_of_time(agent)
@@ -142,7 +171,8 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
             late = isinstance(problem, EndpointTimeout) and heard.is_late(agent.seconds)
             ended = _out_of_time(agent) if late else Outcome("error", detail=str(problem))
             error = None if late else problem
-        recorder.outcome(ended)
+        size, cut = _measured(sents, turns, heard if ended.reason in ASKABLE else None)
+        recorder.outcome(ended, {"prompt": asdict(size), **({"warnings": [cut]} if cut else {})})
     return Run(
         question,
         f"{heard.kind}:{heard.model}",
@@ -152,6 +182,8 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
         recorder.path if isinstance(recorder, Recorder) and not recorder.failed else None,
         recorder.failed,
         error,
+        size,
+        cut,
     )
 
 
@@ -181,6 +213,15 @@ def _out_of_time(agent: Agent) -> Outcome:
     return Outcome("deadline", detail=f"no answer within {agent.seconds:g} s")
 
 
+ASKABLE = frozenset({"answered", "steps", "loop"})
+"""Ends of a run after which the endpoint is still asked to count."""
+
+
+def _measured(sents: Sequence[Sent], turns: Sequence[Turn], heard: Heard | None) -> tuple[PromptSize, str]:
+    count: Count = (lambda _: None) if heard is None else heard.count
+    return measure(sents, turns, count), cut_warning(sents, turns, count)
+
+
 class _Unsaved:
     """Stands in for a recorder where nothing is to be saved."""
 
@@ -188,26 +229,30 @@ class _Unsaved:
 
     def turn(self, turn: Turn, prompt_hash: str) -> None: ...
 
-    def outcome(self, outcome: Outcome) -> None: ...
+    def outcome(self, outcome: Outcome, measured: Mapping[str, Any]) -> None: ...
 
 
-@contextmanager
-def _recorder(agent: Agent, question: str, settings: Settings) -> Iterator[Recorder | _Unsaved]:
-    if settings.save is False:
-        yield _Unsaved()
-        return
-    specs = agent.toolbox.specs
-    head = Transcript(
+def _head(agent: Agent, question: str) -> Transcript:
+    """What a saved run says before its first turn; what it says of the context is what the agent knows."""
+    budget = agent.budget(question)
+    return Transcript(
         question=question,
         dialect=agent.prompt.name,
-        specs=specs,
-        opening=opening_text(agent.prompt.render(question, specs, ())),
+        specs=budget.specs,
+        opening=opening_text(budget.start().parts),
         settings={
             "endpoint": agent.endpoint.describe(),
             "stop": list(agent.prompt.stop),
-            "limits": {"max_steps": agent.max_steps, "seconds": agent.seconds},
+            "limits": {"max_steps": agent.max_steps, "seconds": agent.seconds, **budget.limits},
         },
     )
+
+
+@contextmanager
+def _recorder(head: Transcript, settings: Settings) -> Iterator[Recorder | _Unsaved]:
+    if settings.save is False:
+        yield _Unsaved()
+        return
     with _opened(settings, head) as recorder:
         yield recorder
 

@@ -73,11 +73,14 @@ class Recorder:
             )
         )
 
-    def outcome(self, outcome: Outcome) -> None:
-        """Append how the run ended."""
-        measured = {"seconds": round(time.monotonic() - self._started, 3)}
+    def outcome(self, outcome: Outcome, measured: Mapping[str, Any] | None = None) -> None:
+        """Append how the run ended; `measured` stands beside the time it took."""
+        seconds = {"seconds": round(time.monotonic() - self._started, 3)}
+        more = redaction.redact_data(measured or {}, self._secrets)
         self._save(
-            lambda: documents.outcome_document(redaction.redact_outcome(outcome, self._secrets), measured)
+            lambda: documents.outcome_document(
+                redaction.redact_outcome(outcome, self._secrets), {**seconds, **more}
+            )
         )
 
     def close(self) -> None:
