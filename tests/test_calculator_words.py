@@ -248,8 +248,8 @@ def test_no_product_is_made_of_two_numbers_that_stood_side_by_side(text: str) ->
 def test_the_longest_text_is_read_in_no_time(piece: str) -> None:
     text = (piece * MAX_CHARS)[:MAX_CHARS]
     refusal("1 kg")  # makes the table of units
-    began = time.perf_counter()
+    began = time.process_time()
     with contextlib.suppress(ToolError):
         in_signs(text)
     numbers_only(text)
-    assert time.perf_counter() - began < 0.1
+    assert time.process_time() - began < 0.1
