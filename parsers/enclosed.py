@@ -91,8 +91,6 @@ def is_fence_end(head: str, mark: str) -> bool:
 
 def quoted(source: Source, pos: int) -> Scan[tuple[int, Payload | None]]:
     """Read a text in double quotes that ends at the end of a line; nothing if it only begins with a quote."""
-    while len(source.text) < pos + 3 and not source.ended:
-        pos = yield from source.more(pos)
     start, lines = source.base + pos, False
     if source.text.startswith('"""', pos):
         pos, found = yield from find(source, pos + 3, '"""')

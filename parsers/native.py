@@ -166,8 +166,6 @@ class _RegionScan:
             return False
         if char in "{[｛［" or (char == "(" and self.names):
             form = "call" if char == "(" else "json"
-            if self.items and not self.names and form == "json" and self.depth == 0:
-                return False
             self.sure = True
             self.pos, payload = yield from bracketed(self.source, self.pos, self.around)
             self._add(form, payload)

@@ -214,7 +214,7 @@ class Parts:
         if known or (kind == "thought" and not listing):
             self._hold(pos)
             self._pending = known or ""
-        elif kind != "speaker":
+        else:
             self._held, self._pending, self._listing = None, "", True
             self.display.holding = False
         return False

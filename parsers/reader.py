@@ -96,6 +96,5 @@ class Reader:
 
         self._scanner.source.push(text)
         self._scanner.source.ended = True
-        for _ in self._scan:
-            pass
+        list(self._scan)
         return conclude(self._scanner, finish_reason)

@@ -77,11 +77,10 @@ class Source:
         if start >= self.base:
             return self.text[start - self.base : end - self.base]
         parts, place = [self.text[: end - self.base]], self.base
-        for part in reversed(self._read):
-            parts.append(part)
-            place -= len(part)
-            if place <= start:
-                break
+        older = reversed(self._read)
+        while place > start:
+            parts.append(next(older))
+            place -= len(parts[-1])
         return "".join(reversed(parts))[start - place :]
 
     def whole(self) -> str:

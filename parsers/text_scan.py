@@ -16,12 +16,16 @@ from .tokens import LONGEST, PLAIN_TEXT, SPECIAL, STEPS, Token, may_begin, token
 PLAIN_LINE = re.compile(rf"(?![^\S\n]*+[`~<#>]){PLAIN_TEXT}\n", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)++")
 _BLANK = re.compile(r"[^\S\n]*+")
+OPENING = 1024
+"""How much of a payload that begins the message must be seen at most to know that it is one."""
+
+# What is looked at ahead is bounded: all of it must fit into `OPENING`, so that pieces are read like the whole.
 _JSON = re.compile(
-    r"""[{｛]\s*+(?:["'“`}｝]|\\"|\w[\w ]*+[:：])|[\[［]\s*+(?:[{｛"'\]\-\d]|[\w.]+\()"""
-    r"""|(?:json5?c?)\s*\n\s*[{\[｛]""",
+    r"""[{｛]\s{0,400}+(?:["'“`}｝]|\\"|\w[\w ]{0,64}+[:：])|[\[［]\s{0,400}+(?:[{｛"'\]\-\d]|[\w.]{1,64}+\()"""
+    r"""|json5?c?[^\S\n]{0,32}+\n\s{0,400}+[{\[｛]""",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"([\w.\-]+)\s?[({｛\[]")
+_CALL = re.compile(r"([\w.\-]{1,128}+)\s?[({｛\[]")
 _OPEN_START = re.compile(r"""[{｛\[［]\s*+[\w. ]*+\\?|[\w.\-]+\s?|json5?c?\s*""", re.IGNORECASE)
 _BRACKET = re.compile(r"[({｛\[［]")
 _TOKEN_START = re.compile(r"[<\[]")
@@ -138,7 +142,7 @@ class TextScan(MarkScan):
             if call:
                 return pos, call.end() - 1 if call[1].removeprefix("functions.") in self.tools else -1
             may_be = _OPEN_START.fullmatch(text, pos)
-            if self.source.ended or not may_be or len(text) - pos > HEAD:
+            if self.source.ended or not may_be or len(text) - pos > OPENING:
                 return pos, -1
             pos = yield from self.source.more(pos)
 
@@ -148,9 +152,7 @@ class TextScan(MarkScan):
         if self.block.kind != "object":
             self.open(Block("object", start, start))
         pos, payload = yield from bracketed(self.source, bracket, self)
-        if payload.start - start < HEAD:
-            payload = payload._replace(start=start)
-        self.block.payloads.append(payload)
+        self.block.payloads.append(payload._replace(start=start))
         return pos
 
     def behind_object(self, pos: int) -> Scan[int]:

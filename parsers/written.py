@@ -92,10 +92,7 @@ def unquoted(text: str) -> str | None:
     ):
         return None
     if text[0] in "\"'" and "\\" in body:
-        try:
-            return str(Tolerant(text).value())
-        except Unreadable:
-            return None
+        return str(Tolerant(text).value())
     return body
 
 
