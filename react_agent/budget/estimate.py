@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ HAN_TO_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a text holds: characters of each class, and words between white space."""
+    """What a text holds: characters of each class, and words between white space without East Asian ones."""
 
     characters: tuple[int, ...] = (0, 0, 0, 0)
     words: int = 0
@@ -38,19 +39,21 @@ class Weight:
     @property
     def least(self) -> int:
         """Tokens that every tokenizer needs at least: tokens end where words do."""
-        return max(self.words, self.characters[CLASSES.index("han")] // HAN_TO_A_TOKEN)
+        return self.words + self.characters[CLASSES.index("han")] // HAN_TO_A_TOKEN
 
 
 def weigh(text: str) -> Weight:
     """Count the characters of a text by class.
 
     >>> weigh("Add 13 and 29: 加")
-    Weight(characters=(10, 5, 1, 0), words=5)
+    Weight(characters=(10, 5, 1, 0), words=4)
     """
     counts = [0] * len(CLASSES)
     for character, count in Counter(text).items():
         counts[_class(character)] += count
-    return Weight(tuple(counts), len(text.split()))
+    words = text.split()
+    plain = sum(not EAST_ASIAN.search(word) for word in words) if counts[2] else len(words)
+    return Weight(tuple(counts), plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Rates:
         """The rates after what has this weight was told to have so many tokens.
 
         Each class takes its part of the error by its part of the estimate: a text in English says nothing of
-        the rate of Chinese.
+        the rate of Chinese. What was told is then what would be estimated.
 
         >>> Rates().learnt(weigh("word " * 100), 220).each[0]
         0.44
@@ -76,9 +79,13 @@ class Rates:
         whole = _sum(shares)
         if whole <= 0 or told <= 0:
             return self
-        error = min(max(told / whole, 1 / MOST_CHANGE), MOST_CHANGE) - 1
+        error = (told - whole) * whole / _sum([share * share for share in shares])
+        changes = (1 + error * share / whole for share in shares)
         return Rates(
-            tuple(rate * (1 + error * share / whole) for rate, share in zip(self.each, shares, strict=True))
+            tuple(
+                rate * min(max(change, 1 / MOST_CHANGE), MOST_CHANGE)
+                for rate, change in zip(self.each, changes, strict=True)
+            )
         )
 
     def _shares(self, weight: Weight) -> Sequence[float]:
@@ -93,15 +100,16 @@ def _sum(numbers: Sequence[float]) -> float:
     return whole
 
 
-_EAST_ASIAN = ((0x1100, 0x11FF), (0x2E80, 0xA4CF), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF))
-_LAST_LATIN, _FIRST_RARE_HAN, _LAST_RARE_HAN = 0x24F, 0x20000, 0x3FFFF
+EAST_ASIAN = re.compile(
+    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
+_LAST_LATIN = "\u024f"
 
 
 @cache
 def _class(character: str) -> int:
-    code = ord(character)
-    if character == " " or (character.isalpha() and code <= _LAST_LATIN):
+    if character == " " or (character.isalpha() and character <= _LAST_LATIN):
         return 0
-    if any(first <= code <= last for first, last in (*_EAST_ASIAN, (_FIRST_RARE_HAN, _LAST_RARE_HAN))):
+    if EAST_ASIAN.match(character):
         return 2
-    return 1 if code <= _LAST_LATIN else 3
+    return 1 if character <= _LAST_LATIN else 3

@@ -12,7 +12,7 @@ from react_agent.budget.estimate import Rates, Weight, weigh
 from react_agent.budget.shorten import shortened
 from react_agent.errors import ContextTooLong, EndpointError
 from react_agent.prompt import Prompt
-from react_agent.types import Endpoint, Part, ToolSpec, Transcript, Turn
+from react_agent.types import Earlier, Endpoint, Part, ToolSpec, Transcript, Turn
 
 RULE = 1
 """The version of what is shortened and when. A saved run names it, since its prompts depend on it."""
@@ -32,8 +32,8 @@ MARGIN = 0.75
 FEWEST = 128
 """Tokens; no context is so short. A server that tells fewer counts what it had not in its cache."""
 
-GROWTH = 32
-"""Tokens; a prompt that grew by more was not read whole if no more tokens were read."""
+SLACK = 32
+"""Tokens by which the difference of two prompts may be less than the words between them, beside the margin."""
 
 Reading: TypeAlias = Literal["whole", "cut", "part", "unknown"]
 """What a server's count of a prompt stands for. `part`: only what it had not in its cache."""
@@ -52,6 +52,7 @@ class Budget:
     specs: tuple[ToolSpec, ...]
     context: int | None = None
     reply: int = 0
+    before: tuple[Earlier, ...] = ()
 
     @property
     def room(self) -> int | None:
@@ -65,10 +66,14 @@ class Budget:
             return {}
         return {"context": self.context, "reply": self.reply, "shortening": RULE}
 
+    def render(self, turns: Sequence[Turn]) -> tuple[Part, ...]:
+        """The prompt after these turns."""
+        return self.prompt.render(self.question, self.specs, turns, self.before)
+
     def start(self) -> Sent:
         """The prompt before the first turn."""
-        head = weigh(text_of(self.prompt.render(self.question, self.specs, ())))
-        return Sent(self, new=head, weight=head)
+        head = weigh(text_of(self.render(())))
+        return Sent(self, new=head, last=head, weight=head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,9 @@ class Sent:
     """The prompt after some turns, as it is sent.
 
     `turns` are rendered; of the first `boundary` of them the long results are shortened. `known` are the
-    tokens of the prompt without what is `new`, where `is_told` as the server counted them.
+    tokens of the prompt without what is `new`, where `is_told` as the server counted them. `last` is what was
+    added to the prompt before, and empty where this one does not go on from there. A server that told once of
+    less than the whole is not believed again (`is_believed`): its earlier counts may be such ones too.
     """
 
     budget: Budget
@@ -84,14 +91,16 @@ class Sent:
     boundary: int = 0
     known: float = 0.0
     is_told: bool = True
+    is_believed: bool = True
     new: Weight = field(default_factory=Weight)
+    last: Weight = field(default_factory=Weight)
     weight: Weight = field(default_factory=Weight)
     rates: Rates = field(default_factory=Rates)
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """What is sent."""
-        return self.budget.prompt.render(self.budget.question, self.budget.specs, self.turns)
+        return self.budget.render(self.turns)
 
     @property
     def tokens(self) -> float:
@@ -107,6 +116,7 @@ class Sent:
         grown = replace(
             self._told(turn.completion.usage.prompt),
             turns=(*self.turns, turn),
+            last=added,
             weight=self.weight + added,
         )
         grown = replace(grown, new=grown.new + added)
@@ -118,19 +128,22 @@ class Sent:
 
         No estimate makes a reading `cut`: words are compared, and every word is at least one token.
         """
-        if told is None or told <= 0:
+        if told is None or told <= 0 or not self.is_believed:
             return "unknown"
         is_less = told < MARGIN * self.weight.least
-        is_stuck = self.is_told and told <= self.known and self.new.least > GROWTH
+        is_stuck = self.is_told and told < self.known + MARGIN * self.new.least - SLACK
         if not is_less and not is_stuck:
             return "whole"
-        about_new = MARGIN * self.new.least <= told <= 1.5 * self.rates.tokens(self.new) + FEWEST
-        return "part" if told < FEWEST or about_new else "cut"
+        is_last = MARGIN * self.last.least <= told <= 1.5 * self.rates.tokens(self.last) + FEWEST
+        return "part" if told < FEWEST or is_last or self.last == Weight() else "cut"
 
     def _told(self, told: int | None) -> Sent:
         """The same, with what the server told of it; nothing is new then."""
-        if told is None or self.reading(told) != "whole":
+        reading = self.reading(told)
+        if told is None or reading == "unknown":
             return self
+        if reading != "whole":
+            return replace(self, known=0.0, is_told=False, is_believed=False, new=self.weight, rates=Rates())
         rates = self.rates.learnt(self.new, told - self.known) if self.is_told else self.rates
         return replace(self, known=float(told), is_told=True, new=Weight(), rates=rates)
 
@@ -153,6 +166,7 @@ class Sent:
             boundary=boundary,
             known=self.known - gain,
             is_told=False,
+            last=Weight(),
             weight=self.weight - saved,
         )
 
@@ -162,26 +176,32 @@ def fit(turns: Iterable[Turn], budget: Budget) -> tuple[Turn, ...]:
     return reduce(Sent.then, turns, budget.start()).turns
 
 
-def open_budget(endpoint: Endpoint, prompt: Prompt, question: str, specs: Sequence[ToolSpec]) -> Budget:
+def open_budget(
+    endpoint: Endpoint,
+    prompt: Prompt,
+    question: str,
+    specs: Sequence[ToolSpec],
+    before: tuple[Earlier, ...] = (),
+) -> Budget:
     """The budget of a run; the endpoint is asked for its context, and has none where it cannot be asked."""
     context = None
     with suppress(EndpointError):
         context = endpoint.context()
     if not context or context <= 0:
-        return Budget(prompt, question, tuple(specs))
+        return Budget(prompt, question, tuple(specs), before=before)
     sampling: Any = endpoint.describe().get("sampling")
     reply = sampling.get("max_tokens", 0) if isinstance(sampling, dict) else 0
-    return Budget(prompt, question, tuple(specs), context, reply)
+    return Budget(prompt, question, tuple(specs), context, reply, before)
 
 
-def budget_of_run(run: Transcript, prompt: Prompt) -> Budget:
+def budget_of_run(run: Transcript, prompt: Prompt, before: tuple[Earlier, ...] = ()) -> Budget:
     """The budget that a saved run had; without a context where it says none, as older ones do."""
     limits = run.settings.get("limits")
     told = limits if isinstance(limits, dict) and limits.get("shortening") == RULE else {}
     context, reply = told.get("context"), told.get("reply")
     if type(context) is not int or type(reply) is not int or context <= 0 or reply < 0:
-        return Budget(prompt, run.question, run.specs)
-    return Budget(prompt, run.question, run.specs, context, reply)
+        return Budget(prompt, run.question, run.specs, before=before)
+    return Budget(prompt, run.question, run.specs, context, reply, before)
 
 
 def refuse_too_long(endpoint: Endpoint, sent: Sent) -> None:

@@ -33,7 +33,7 @@ class PromptSize:
 
     `is_told`: the server counted the whole; else it is an estimate, or the sum of the parts as they were
     counted. `rules` are the opening without the lines of the tools, labels, and the marks of the chat format.
-    `shortened` turns have shortened results.
+    `shortened` turns have shortened results. `earlier` are the questions before this one in a session.
     """
 
     tokens: int
@@ -44,12 +44,15 @@ class PromptSize:
     question: int
     turns: tuple[TurnSize, ...] = ()
     shortened: int = 0
+    earlier: int = 0
 
     def __str__(self) -> str:
         """In one line: `prompt 1,240 of 8,192 tokens: rules 310, tools 190, question 22, 4 turns 718`"""
         about = "" if self.is_told else "about "
         of = f" of {self.context:,}" if self.context else ""
-        parts = [f"rules {self.rules:,}", f"tools {self.tools:,}", f"question {self.question:,}"]
+        parts = [f"rules {self.rules:,}", f"tools {self.tools:,}"]
+        parts += [f"earlier questions {self.earlier:,}"] if self.earlier else []
+        parts.append(f"question {self.question:,}")
         if self.turns:
             all_turns = sum(turn.reply + turn.observation for turn in self.turns)
             noun = "turn" if len(self.turns) == 1 else "turns"
@@ -75,7 +78,7 @@ def measure(sents: Sequence[Sent], turns: Sequence[Turn], count: Count = lambda 
         found = count(text)
         return estimated(text) if found is None else found
 
-    head, rules, tools, question = _head(sent.budget, told[0], counted)
+    head, rules, tools, question, earlier = _head(sent.budget, told[0], counted)
     sizes = [
         [(estimated if is_told else counted)(text) for text in _pieces(sent, turn)] for turn in sent.turns
     ]
@@ -83,8 +86,9 @@ def measure(sents: Sequence[Sent], turns: Sequence[Turn], count: Count = lambda 
     whole = _turns(known, [sum(size) for size in sizes], None if told[-1] is None else told[-1] - head)
     each = tuple(TurnSize(*_apportion(size, of)) for size, of in zip(whole, sizes, strict=True))
     short = sum(turn is not sents[at].turns[-1] for at, turn in enumerate(sent.turns, 1))
+    context = sent.budget.context
     return PromptSize(
-        head + sum(whole), is_told, sent.budget.context, rules, tools, question, each, shortened=short
+        head + sum(whole), is_told, context, rules, tools, question, each, shortened=short, earlier=earlier
     )
 
 
@@ -115,14 +119,15 @@ def _whole(sent: Sent, turn: Turn) -> int | None:
     return told if sent.reading(told) == "whole" else None
 
 
-def _head(budget: Budget, told: int | None, count: Callable[[str], int]) -> tuple[int, int, int, int]:
-    """The tokens before the first turn: all, and rules, tools and question."""
+def _head(budget: Budget, told: int | None, count: Callable[[str], int]) -> tuple[int, ...]:
+    """The tokens before the first turn: all, and rules, tools, question and earlier questions."""
     listed = "\n".join(budget.prompt.tool_line(spec) for spec in budget.specs)
     tools, question = count(listed), count(budget.question)
+    earlier = count(text_of(budget.prompt.render_before(budget.before))) if budget.before else 0
     if told is None:
-        told = count(text_of(budget.prompt.render(budget.question, budget.specs, ())))
-    rules, tools, question = _apportion(told, (max(told - tools - question, 0), tools, question))
-    return told, rules, tools, question
+        told = count(text_of(budget.render(())))
+    rules = max(told - tools - question - earlier, 0)
+    return told, *_apportion(told, (rules, tools, question, earlier))
 
 
 def _pieces(sent: Sent, turn: Turn) -> tuple[str, str]:
