@@ -13,7 +13,17 @@ from react_agent.errors import ToolError
 from react_agent.parsers import Piece, Reader
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Step
 from react_agent.prompt import Prompt
-from react_agent.types import Completion, Endpoint, Observation, Outcome, Part, ToolRun, Turn, Usage
+from react_agent.types import (
+    Completion,
+    Earlier,
+    Endpoint,
+    Observation,
+    Outcome,
+    Part,
+    ToolRun,
+    Turn,
+    Usage,
+)
 
 TOLD_AT, STOPPED_AT = 3, 4
 """The same call with the same result: the model is told at the third time, the run ends at the fourth."""
@@ -29,7 +39,8 @@ class Agent:
     """A model, the words it is asked with, and the tools it may call.
 
     `seconds` bounds a whole run. Failures of the endpoint pass through to the caller. Near the end of the
-    context, long results of earlier turns are shortened in the prompt; the turns stay whole.
+    context, long results of earlier turns are shortened in the prompt; the turns stay whole. `before` are the
+    earlier questions of a session.
     """
 
     endpoint: Endpoint
@@ -37,6 +48,7 @@ class Agent:
     toolbox: ToolRun
     max_steps: int = 8
     seconds: float | None = None
+    before: tuple[Earlier, ...] = ()
 
     def run(self, question: str, watch: Watch = lambda _: None) -> Generator[Turn, None, None]:
         """One turn at a time until a turn needs no reply; `outcome` then says why it ended."""
@@ -54,7 +66,7 @@ class Agent:
 
     def budget(self, question: str) -> Budget:
         """The tokens that a run may use. The endpoint is asked for its context."""
-        return open_budget(self.endpoint, self.prompt, question, self.toolbox.specs)
+        return open_budget(self.endpoint, self.prompt, question, self.toolbox.specs, self.before)
 
     def think(
         self, parts: Sequence[Part], watch: Watch, deadline: float | None = None

@@ -12,7 +12,7 @@ from typing import Any
 from react_agent import prompts
 from react_agent.errors import PromptError
 from react_agent.parsers.step import Malformed
-from react_agent.types import Observation, Part, Role, Source, ToolSpec, Turn
+from react_agent.types import Earlier, Observation, Part, Role, Source, ToolSpec, Turn
 
 MOST_MADE_EXAMPLES = 3
 
@@ -40,21 +40,39 @@ class Prompt:
         """Where a server is asked to end the reply."""
         return self.texts.stop
 
-    def render(self, question: str, specs: Sequence[ToolSpec], turns: Sequence[Turn]) -> tuple[Part, ...]:
+    def render(
+        self,
+        question: str,
+        specs: Sequence[ToolSpec],
+        turns: Sequence[Turn],
+        before: Sequence[Earlier] = (),
+    ) -> tuple[Part, ...]:
         """The whole prompt. It only grows at its end: with more turns, more parts follow the same ones.
 
-        The assistant's turn is left open at the cue, so that the model goes on from there.
+        The assistant's turn is left open at the cue, so that the model goes on from there. `before` are the
+        earlier questions of a session.
         """
         return (
             *self.opening(specs),
-            *self._parts("user", "question", question=(question, "question")),
-            Part("assistant", self.texts.cue),
-            *(part for turn in turns for part in self.render_turn(turn)),
+            *self.render_before(before),
+            *self._run(question, turns),
         )
 
     def opening(self, specs: Sequence[ToolSpec]) -> tuple[Part, ...]:
         """What stands before the question: the rules, the tools, and examples that use only these tools."""
         return (Part("system", self._rules(specs)), *self._examples(specs))
+
+    def render_before(self, before: Sequence[Earlier]) -> tuple[Part, ...]:
+        """Earlier questions, each up to its last turn: what follows stands in place of the cue behind it."""
+        return tuple(part for earlier in before for part in self._run(*earlier)[:-1])
+
+    def _run(self, question: str, turns: Sequence[Turn]) -> tuple[Part, ...]:
+        """A question and what was done about it, up to the cue."""
+        return (
+            *self._parts("user", "question", question=(question, "question")),
+            Part("assistant", self.texts.cue),
+            *(part for turn in turns for part in self.render_turn(turn)),
+        )
 
     def render_turn(self, turn: Turn) -> tuple[Part, ...]:
         """What one turn adds to the prompt: what the model said, what was observed, and the cue."""

@@ -87,6 +87,10 @@ class Turn:
     first_seconds: float | None = field(default=None, compare=False)
 
 
+Earlier: TypeAlias = tuple[str, tuple[Turn, ...]]
+"""An earlier question of a session, and its turns as they stand in the prompt."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a run ended. `reason`: `answered`, `steps`, `loop`, `deadline`, `interrupted` or `error`."""
