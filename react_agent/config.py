@@ -1,6 +1,7 @@
 """Settings, and the agent they describe.
 
-built in < user file < project file < environment < flags. A later one replaces an earlier one key by key.
+built in < card of the model < user file < project file < environment < flags. A later one replaces an earlier
+one key by key.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Settings:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that are shown and written nowhere. A short key, such as `none`, stands for no key."""
+    origins: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """Setting → where it was said, for all that are not built in."""
         every = dict.fromkeys((self.api_key or "", *(key for _, key in self.keys)))
         return tuple(key for key in every if len(key) >= SHORTEST_SECRET)
 
@@ -93,12 +96,15 @@ def read_settings(
 ) -> Settings:
     """All settings together. A flag that is None was not given. Raises `ConfigError`.
 
-    `folder` is where the project file is looked for first, the current folder if None.
+    `folder` is where the project file is looked for first, the current folder if None. Without `card`, what
+    is known of the model decides nothing.
+    card: bool = True,
     """
     from react_agent.keys import read_keys
 
     found: dict[str, Any] = {}
-    if user := user_file():
+    user = user_file()
+    if user:
         found |= read_file(user)
     project = project_file(folder or Path.cwd())
     named = read_file(project) if project else {}
@@ -119,6 +125,12 @@ def read_settings(
         raise wrong(
             f"{project} names a server, and {variables(kind)[0]} is set: the key is not sent there.",
             "If you trust it, name the server yourself, with --base-url or -m; else unset the key.",
+    decided, of_card = _of_card(settings) if card else ({}, "")
+    origins = dict.fromkeys(decided, of_card) | dict.fromkeys(found, str(user))
+    origins |= dict.fromkeys(named, str(project)) | dict.fromkeys(said, "the environment")
+    origins |= dict.fromkeys(given, "the command line")
+    left = {key: value for key, value in decided.items() if key not in found | named | said}
+    settings = replace(settings, **left, origins=tuple(origins.items()))
         )
     return settings
 
@@ -126,6 +138,57 @@ def read_settings(
 def _is_of_project(named: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
     """Whether the server is one that the project file names, which may be anybody's, and not the user."""
     from react_agent.endpoints import ADDRESSES, BY_ADDRESS, KINDS
+
+def asked_as(settings: Settings) -> str:
+    """The name under which a card is kept for what the settings ask for. Raises `ConfigError`.
+
+    >>> asked_as(Settings(model="m", base_url="http://127.0.0.1:8000/v1/"))
+    'openai:m at http://127.0.0.1:8000'
+    """
+    from react_agent.endpoints import address_of
+    from react_agent.endpoints.failure import shown
+
+    name = full_name(settings)
+    kind, _, rest = name.partition(":")
+    url = address_of(name, settings.base_url)
+    if url is not None:
+        root = shown(url).rstrip("/").removesuffix("/v1")
+        return f"{shown(name) if '://' in name else name} at {root}"
+    is_file = kind in {"script", "replay"} or (kind == "local" and rest.endswith(".gguf"))
+    return f"{kind}:{os.path.abspath(os.path.expanduser(rest))}" if is_file else name
+
+
+def _of_card(settings: Settings) -> tuple[dict[str, Any], str]:
+    """What the card of the model decides, and where that stands; nothing where there is none.
+
+    A key or a value that is none here comes from another version, and counts as not there.
+    """
+    from react_agent.cards import card_path, cards_folder, find_card
+
+    if not cards_folder().is_dir():
+        return {}, ""
+    try:
+        card = find_card(asked_as(settings))
+    except ConfigError:
+        return {}, ""  # a wrong name is told where the model is opened
+    if card is None:
+        return {}, ""
+    return of_a_model(card.decided), str(card_path(card))
+
+
+def of_a_model(decided: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that what is known of a model may decide: never which model, where, or with what tools.
+
+    >>> of_a_model({"server_stop": False, "base_url": "http://h", "dialect": 3, "unheard_of": 1})
+    {'server_stop': False}
+    """
+    known = {key: value for key, value in decided.items() if key in KINDS and key not in OF_THE_USER}
+    right = {key: KINDS[key][1](value) for key, value in known.items()}
+    return {key: value for key, value in right.items() if value is not None}
+
+
+OF_THE_USER = frozenset({"model", "base_url", "tools", "tool_files", "save"})
+
 
     model = str(said.get("model", named.get("model", "")))
     kind, colon, rest = model.partition(":")
@@ -222,7 +285,7 @@ def checked(key: str, value: Any, where: str) -> Any:
             f"{where}: {key}: secrets are not read from settings files.",
             "Set OPENAI_API_KEY in the environment, and take the key out of the file.",
         )
-    known = [each.name for each in fields(Settings) if each.name not in ("api_key", "keys")]
+    known = [each.name for each in fields(Settings) if each.name not in ("api_key", "keys", "origins")]
     if key not in known:
         raise wrong(f"{where}: unknown setting {key!r}.", near(key, known))
     expected, check = KINDS[key]

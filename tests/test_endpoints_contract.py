@@ -159,7 +159,7 @@ def test_closing_early_closes_the_connection(kind: Kind) -> None:
 def test_a_stop_string_closes_the_connection_even_if_the_server_goes_on(kind: Kind) -> None:
     reply = "so.\nObservation: " + "a b c d " * 300
     with opened(kind, reply, Sampling(max_tokens=4000), pause=0.005) as (endpoint, server):
-        endpoint._refused = frozenset({"stop", "stop_sequence"})
+        endpoint.refused = dict.fromkeys(("stop", "stop_sequence"), "")
         begun = time.monotonic()
         *_, last = endpoint.complete(PARTS, stop=["\nObservation"])
         assert last.text == "so."

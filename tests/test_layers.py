@@ -35,7 +35,9 @@ LAYERS: dict[str, int] = {
     "keys": 4,
     "config": 5,
     "bench": 6,
+    "cards": 4,
     "cli": 7,
+    "probe": 5,
 }
 """A module imports from lower layers only, or from within its own package."""
 
@@ -47,7 +49,7 @@ DOORS: dict[str, set[str]] = {
     "xllamacpp": {"endpoints"},
     "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench"},
     "click": {"cli"},
-    "platformdirs": {"transcript", "models", "config", "keys"},
+    "platformdirs": {"transcript", "models", "config", "keys", "cards"},
 }
 """Where each outside package may be imported."""
 

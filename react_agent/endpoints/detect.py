@@ -12,6 +12,7 @@ from react_agent.endpoints.attempt import LIMITS, Address, Limits
 from react_agent.endpoints.failure import shown
 from react_agent.endpoints.formats import detect as detect_format
 from react_agent.endpoints.reply import as_count, as_text, objects
+from react_agent.endpoints.server import CompletionServer
 from react_agent.errors import EndpointError
 from react_agent.types import Constraint, Endpoint, Part, Stream
 
@@ -113,6 +114,17 @@ class Detected:
             self._opened = endpoint, found
             self.kind, self.model, self.can = endpoint.kind, endpoint.model, endpoint.can
         return self._opened
+
+
+def server_behind(endpoint: Endpoint) -> CompletionServer | None:
+    """The server that an endpoint asks in the end, None where there is none. Raises `EndpointError`."""
+    from react_agent.endpoints.embedded import Embedded
+
+    if isinstance(endpoint, Detected):
+        return server_behind(endpoint.opened()[0])
+    if isinstance(endpoint, Embedded):
+        return endpoint.served()
+    return endpoint if isinstance(endpoint, CompletionServer) else None
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from react_agent.endpoints import http
 from react_agent.endpoints.attempt import LIMITS, Address, Limits
-from react_agent.endpoints.failure import shown, with_names
+from react_agent.endpoints.failure import SNIPPET, read_refusal, shown, with_names
 from react_agent.endpoints.formats import FORMATS, find_format, flatten
 from react_agent.endpoints.reply import Event, assemble
 from react_agent.endpoints.stop import MOST_SENT, usable
@@ -87,7 +87,8 @@ class CompletionServer:
         self._sampling = sampling
         self._key = api_key
         self._limits = limits
-        self._refused: frozenset[str] = frozenset()
+        self.refused: dict[str, str] = {}
+        """Fields that were refused and are left out from then on → what the server said."""
         self._told: dict[str, Any] = {}
         self._counted: dict[str, int | None] = {}
 
@@ -136,14 +137,11 @@ class CompletionServer:
         constraint: Constraint | None = None,
     ) -> Stream:
         deadline = time.monotonic() + self._limits.total if deadline is None else deadline
-        try:
-            if self.format is None:
-                self.format = self.find_format(deadline)
-            stop = usable((*stop, *FORMATS[self.format].stop))
-            asked = Request(parts, self.format, stop, constraint or Constraint(), deadline)
-            yield from self._asked(present(self.body(asked)), asked)
-        except EndpointError as error:
-            raise self._explained(error) from None
+        yield from self._complete(parts, stop, deadline, constraint or Constraint(), cut=True)
+
+    def uncut(self, parts: Sequence[Part], *, stop: Sequence[str], deadline: float) -> Stream:
+        """The reply as the server itself ends it, for a probe: `stop` is sent, but nothing is cut here."""
+        yield from self._complete(parts, stop, deadline, Constraint(), cut=False)
 
     def count(self, text: str) -> int | None:
         if text not in self._counted:
@@ -202,20 +200,38 @@ class CompletionServer:
         known: Mapping[str, Any] = self._told[path]
         return known
 
-    def _asked(self, body: Mapping[str, Any], asked: Request) -> Stream:
-        """Ask until no optional field is refused."""
+    def _complete(
+        self,
+        parts: Sequence[Part],
+        stop: Sequence[str],
+        deadline: float,
+        constraint: Constraint,
+        *,
+        cut: bool,
+    ) -> Stream:
+        try:
+            if self.format is None:
+                self.format = self.find_format(deadline)
+            stop = usable((*stop, *FORMATS[self.format].stop))
+            asked = Request(parts, self.format, stop, constraint, deadline)
+            yield from self._asked(present(self.body(asked)), asked, stop if cut else ())
+        except EndpointError as error:
+            raise self._explained(error) from None
+
+    def _asked(self, body: Mapping[str, Any], asked: Request, cut: Sequence[str]) -> Stream:
+        """Ask until no optional field is refused; the reply ends where one of `cut` begins."""
         address = self.address(self.route)
         while True:
-            sent = _without(body, self._refused, self.renamed)
+            sent = _without(body, frozenset(self.refused), self.renamed)
             payloads = http.stream(address, sent, deadline=asked.deadline, limits=self._limits)
             try:
-                yield from assemble(payloads, self.reader(), stop=asked.stop, address=address)
+                yield from assemble(payloads, self.reader(), stop=cut, address=address)
                 return
             except EndpointError as error:
                 named = _refused_field(error, sent, (*self.renamed, *self.optional))
                 if named is None:
                     raise
-                self._refused |= {named}
+                self.refused[named] = read_refusal(error.body).words[:SNIPPET]
 
     def _explained(self, error: EndpointError) -> EndpointError:
         """Name the models there are, where the one that is asked for may be unknown."""
