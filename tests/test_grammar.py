@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +114,11 @@ def test_the_replies_that_the_prompt_shows() -> None:
     prompt = Prompt.load("react")
     keys = {"calculator": "expression", "current_time": "timezone"}
     tools = [spec(name, {key: {"type": "string"}}, key) for name, key in keys.items()]
-    other = spec("look_up", {"article": {"type": "string"}, "count": {"type": "integer"}}, "article", "count")
+    other = spec("weigh", {"article": {"type": "string"}, "count": {"type": "integer"}}, "article", "count")
     tree = reply([*tools, other])
     cue = prompt.texts.cue
-    shown = [part.text for part in prompt.opening([*tools, other]) if part.text.startswith(cue)]
+    turns = groupby(prompt.opening([*tools, other]), key=lambda part: part.role)
+    shown = ["".join(part.text for part in parts) for role, parts in turns if role == "assistant"]
     replies = [one for text in shown for one in replies_in(text.removeprefix(cue), cue)]
     assert len(replies) > len(shown) >= 6
     assert [one for one in replies if not fits(tree, one)] == []

@@ -15,12 +15,12 @@ from react_agent.grammar.matching import fits
 from react_agent.grammar.notation import to_gbnf, to_regex
 from react_agent.grammar.reply import reply
 from react_agent.grammar.schemas import to_schema
-from react_agent.grammar.spelling import JSON, REACT, TAGS, Keys, Spelling, json_spelling
+from react_agent.grammar.spelling import JSON, REACT, SPELLINGS, TAGS, Keys, Spelling, json_spelling
 from react_agent.grammar.tree import Node
 from react_agent.types import Constraint, ToolSpec
 
 __all__ = [
-    "JSON", "REACT", "TAGS", "Keys", "Spelling", "constraint", "fits", "form", "json_spelling",
+    "JSON", "REACT", "SPELLINGS", "TAGS", "Keys", "Spelling", "constraint", "fits", "form", "json_spelling",
 ]  # fmt: skip
 
 THOUGHT = 300

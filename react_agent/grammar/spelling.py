@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,3 +54,6 @@ TAGS = Spelling(call=('<tool_call>\n{"name": "', '", "arguments": ', "}\n</tool_
 
 JSON = json_spelling(Keys())
 """One JSON object a turn, with nothing before it."""
+
+SPELLINGS: Mapping[str, Spelling] = {"react": REACT, "tags": TAGS, "json": JSON}
+"""The spellings by the names that prompt templates use."""

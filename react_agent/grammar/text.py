@@ -42,8 +42,8 @@ FIRST = but(but(but(TEXT, MARKS), SPACES), OPEN + "`~")
 """What a line begins with where neither a mark nor a bracket stands first."""
 
 WORD = chars("A-Za-zÀ-ÖØ-öø-ɏぁ-ゖァ-ヺ一-鿿가-힣")
-INSIDE = chars("!\"'*,./0-9:;?=+A-Za-zÀ-ÖØ-öø-῿–—‘-”…、-ퟻ！-～-")
-"""Characters that make a longer word, and all that commonly follow on a letter except spaces and brackets."""
+INSIDE = but(chars("*./0-9=+A-Za-zÀ-ÖØ-öø-῿–—、-ퟻ！-～-"), SIGNS + OPEN + "\u3000")
+"""Characters that make a longer word, and most that follow on a letter, except spaces, brackets and signs."""
 
 LONGEST_WORD = 60
 LEAST_STOP_WORD = 4
@@ -94,7 +94,7 @@ def thinking(opening: str, closing: str) -> Node:
 
 def _line(more: Node) -> Node:
     """A line behind the first of an answer."""
-    word = choice(_begun(), seq(_begins(), chars(OPEN + " \u3000")), but(chars(OPEN), "("))
+    word = choice(_begun(), seq(_begins(), chars(OPEN + SIGNS + " \u3000")), but(chars(OPEN), "("))
     tags = (f"<{name}>" for name in STEPS)
     head = choice(seq(maybe("`"), word), _brackets((*ENDS, *tags)))
     begun = choice(seq(head, more), ended(label_words(), LEAST_STOP_WORD - 1))
