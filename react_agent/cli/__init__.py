@@ -23,6 +23,7 @@ SUMMARIES: Mapping[str, str] = {
     "bench": "Measure a model with a suite of questions.",
     "models": "List, fetch and remove models.",
     "keys": "Keep, list and remove keys of servers.",
+    "doctor": "Look for what is missing or wrong.",
 }
 """Command → what stands in the help, in this order."""
 
