@@ -73,8 +73,9 @@ def test_a_thought_that_repeats_the_instructions() -> None:
     assert fault("Thought: the action to take, should be one of [now]") == ("TEMPLATE_ECHO", None)
 
 
-def test_a_mark_that_is_none_behind_an_input() -> None:
-    text = 'Action: weather\nAction Input: {"city": "Oslo"} [1]'
+@pytest.mark.parametrize("tail", ["[1]", "so <table> it is", "<s>"])
+def test_a_mark_that_is_none_behind_an_input(tail: str) -> None:
+    text = f'Action: weather\nAction Input: {{"city": "Oslo"}} {tail}'
     assert (arguments(text), kinds(text)) == ([{"city": "Oslo"}], ["dropped_tail"])
 
 
@@ -137,6 +138,59 @@ def test_a_list_of_calls_that_was_cut() -> None:
 def test_two_inputs_that_differ() -> None:
     text = 'Action: {"action": "weather", "action_input": {"city": "Oslo"}, "args": {"city": "Rome"}}'
     assert fault(text) == ("BAD_INPUT", "two_inputs")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('weather(city="Oslo"', ("TRUNCATED", None)),
+        ('{"action": "weather", "action_input": {"city": "a"}, "args": {"city": "b"}}', ("BAD_INPUT", "two_inputs")),
+        ('<tool_call>{"name": "now", "name": "add"}</tool_call>', ("BAD_INPUT", "duplicate_key")),
+        ("This is how:\n```\nprint(1)\n```", None),
+        ("Action: add(a=, b=2)", ("BAD_INPUT", "unreadable")),
+        ('Action: {"action": "weather", "action_input":', ("TRUNCATED", None)),
+        ("This is how:\n```\nAction: now\n```", ("MISSING_ACTION", None)),
+        ("the action to take, should be one of [now]", ("TEMPLATE_ECHO", None)),
+        ("<function=weather>\n<b>Oslo</b>", None),
+        ('{"action": "now", "action_input": {}}\n<b>x</b>', ("MISSING_ACTION", None)),
+    ],
+)  # fmt: skip
+def test_what_is_nearly_a_call(text: str, code: tuple[str, str | None] | None) -> None:
+    step = both(text)
+    assert not isinstance(step, Act)
+    assert code == (fault(text) if isinstance(step, Malformed) else None)
+
+
+def test_an_object_behind_a_sentence_that_names_a_tool() -> None:
+    text = 'Action: use the weather tool {"city": "Oslo"}'
+    assert (arguments(text), kinds(text)) == ([{"city": "Oslo"}], ["name_in_sentence", "inline_input"])
+
+
+def test_thinking_behind_an_input() -> None:
+    text = 'Action: weather\nAction Input: {"city": "Oslo"} so <think>and\nAction: now</think>'
+    assert (arguments(text), kinds(text)) == ([{"city": "Oslo"}], ["dropped_tail", "thinking"])
+
+
+def test_a_name_and_square_brackets_alone() -> None:
+    assert arguments("weather[Oslo]") == [{"city": "Oslo"}]
+
+
+def test_json_that_calls_no_tool_is_an_answer_even_if_it_is_damaged() -> None:
+    step = both('{"total": 5, "name": "Ann')
+    assert isinstance(step, FinalAnswer)
+    assert step.answer == '{"total": 5, "name": "Ann'
+
+
+def test_code_begins_the_message() -> None:
+    step = both("```python\nprint(1)\n```\nThis prints one.")
+    assert isinstance(step, FinalAnswer)
+    assert step.answer == "print(1)\n```\nThis prints one."
+
+
+def test_a_tag_in_the_last_line_of_an_answer() -> None:
+    line = "use <table> for it, " * 10 + "<t"
+    step = both(f"Final Answer: {line}")
+    assert (isinstance(step, FinalAnswer), step.said) == (True, f"Final Answer: {line}")
 
 
 # damaged JSON
