@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
@@ -23,15 +24,19 @@ from react_agent.budget import Sent, budget_of_run
 from react_agent.errors import PromptError, ToolError, TranscriptError
 from react_agent.parsers.step import Act, Action, Malformed, Step, Tools
 from react_agent.prompt import Prompt
+from react_agent.session import exchanges_before
 from react_agent.transcript import Saved, opening_text, plain, read
 from react_agent.transcript.documents import GrowingHash, step_document
-from react_agent.types import Completion, Observation, ToolRun, Turn
+from react_agent.types import Completion, Earlier, Observation, ToolRun, Turn
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 Level: TypeAlias = Literal["parse", "prompt", "tools"]
 LEVELS: tuple[Level, ...] = ("parse", "prompt", "tools")
+
+READ_RUNS = 256
+"""Runs that are kept at hand, since a session's later ones need its earlier ones again."""
 
 Status: TypeAlias = Literal["equal", "differs", "recorded", "skipped"]
 """`recorded`: taken from the record, since only pure tools are called again. `skipped`: cannot be judged,
@@ -88,25 +93,29 @@ def replay(
     prompt: Prompt | None = None,
     toolbox: ToolRun | None = None,
     levels: Sequence[Level] = LEVELS,
+    read: Callable[[Path], Saved] = read,
 ) -> Report:
     """Compare a saved run with what today's code makes of it.
 
-    Without a `prompt` nothing is checked at that level; without a `toolbox` all results are `recorded`.
+    Without a `prompt` nothing is checked at that level; without a `toolbox` all results are `recorded`. Earlier
+    questions of a session are read from the files beside it; without them the prompts are `skipped`.
     """
     checks: list[Check] = []
+    asks = "prompt" in levels and prompt is not None
+    before, missing = _before(saved, read) if asks else ((), ())
     with no_network() as attempts:
         if "parse" in levels:
             checks += _places(saved)
             checks += _parse(saved)
         if "prompt" in levels and prompt is not None:
             checks += _opening(saved, prompt)
-            checks += _prompts(saved, prompt, known=checks[-1].status == "equal")
+            checks += _prompts(saved, prompt, before, known=checks[-1].status == "equal" and not missing)
             checks += _complaints(saved, prompt)
         if "tools" in levels:
             checks += _tools(saved, toolbox)
     if attempts:
         checks.append(Check(0, "tools", "connections", "differs", "none", ", ".join(attempts)))
-    return Report(saved.path, tuple(checks), saved.warnings)
+    return Report(saved.path, tuple(checks), (*saved.warnings, *missing))
 
 
 def replay_paths(
@@ -121,9 +130,10 @@ def replay_paths(
     A file that is no transcript gives a report with a `problem`.
     """
     loaded: dict[str, Prompt | PromptError] = {}
+    read_once = lru_cache(READ_RUNS)(read)
     for path in _files(paths):
         try:
-            saved = read(path)
+            saved = read_once(path)
         except TranscriptError as error:
             yield Report(path, problem=str(error))
             continue
@@ -132,11 +142,11 @@ def replay_paths(
             loaded[dialect] = _load(load_prompt, dialect)
         prompt = loaded.get(dialect)
         if isinstance(prompt, PromptError):
-            report = replay(saved, toolbox=toolbox, levels=levels)
+            report = replay(saved, toolbox=toolbox, levels=levels, read=read_once)
             missing = Check(0, "prompt", "template", "differs", dialect, str(prompt))
             yield replace(report, checks=(*report.checks, missing))
         else:
-            yield replay(saved, prompt=prompt, toolbox=toolbox, levels=levels)
+            yield replay(saved, prompt=prompt, toolbox=toolbox, levels=levels, read=read_once)
 
 
 @contextmanager
@@ -198,9 +208,17 @@ def _opening(saved: Saved, prompt: Prompt) -> Iterator[Check]:
     yield _compare(0, "prompt", "opening", run.opening, seen)
 
 
-def _prompts(saved: Saved, prompt: Prompt, *, known: bool) -> Iterator[Check]:
+def _before(saved: Saved, read: Callable[[Path], Saved]) -> tuple[tuple[Earlier, ...], tuple[str, ...]]:
+    """The earlier questions of a session, or why there are none."""
+    try:
+        return tuple(exchange.earlier for exchange in exchanges_before(saved, read)), ()
+    except TranscriptError as error:
+        return (), (f"an earlier question of the session is missing: {error}",)
+
+
+def _prompts(saved: Saved, prompt: Prompt, earlier: tuple[Earlier, ...], *, known: bool) -> Iterator[Check]:
     """Each prompt by its hash. A turn only adds its own parts at the end, so hardly anything is hashed twice."""
-    sent = budget_of_run(saved.transcript, prompt).start()
+    sent = budget_of_run(saved.transcript, prompt, earlier).start()
     growing, before = _attempt(_Growing, sent), 0
     for (number, turn), expected in zip(_numbered(saved), saved.prompts, strict=True):
         if known and number == before + 1:

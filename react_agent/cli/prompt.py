@@ -80,6 +80,7 @@ def _prompt(
     from react_agent.budget import budget_of_run, fit
     from react_agent.config import toolbox
     from react_agent.prompt import Prompt
+    from react_agent.session import exchanges_before
     from react_agent.transcript import read
 
     if turns is None:
@@ -88,7 +89,8 @@ def _prompt(
         prompt = Prompt.load(settings.dialect)
         asked = whole_question(question, attach, otherwise=PLACEHOLDER)
         return prompt.render(asked, toolbox(settings).specs, ()), prompt.stop
-    run = read(turns).transcript
+    saved = read(turns)
+    run, before = saved.transcript, tuple(each.earlier for each in exchanges_before(saved))
     prompt = Prompt.load(run.dialect)
-    fitted = fit(run.turns, budget_of_run(run, prompt))
-    return prompt.render(run.question, run.specs, fitted), prompt.stop
+    budget = budget_of_run(run, prompt, before)
+    return budget.render(fit(run.turns, budget)), prompt.stop

@@ -17,7 +17,7 @@ from react_agent.errors import EndpointError, EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Step
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
-from react_agent.transcript.redaction import redact_head, redact_turn
+from react_agent.transcript.redaction import redact, redact_head, redact_turn
 from react_agent.types import (
     Constraint,
     Endpoint,
@@ -35,7 +35,8 @@ from react_agent.types import (
 class Run:
     """A run that is over. `error` is what broke it off; `problem` is why it could not be saved.
 
-    `prompt` is what the last prompt took; `cut` says that the server did not read all of one.
+    `prompt` is what the last prompt took; `cut` says that the server did not read all of one. `record` is what
+    was saved, with the secrets in it, and `sent` the prompt after the last turn.
     """
 
     question: str
@@ -48,6 +49,8 @@ class Run:
     error: Exception | None = None
     prompt: PromptSize | None = None
     cut: str = ""
+    record: Transcript | None = None
+    sent: Sent | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -143,18 +146,24 @@ class Heard:
         return self._described
 
 
-def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Display]) -> Run:
+def run(
+    agent: Agent,
+    question: str,
+    settings: Settings,
+    displays: Sequence[Display],
+    session: Mapping[str, Any] | None = None,
+) -> Run:
     """Run the agent to its end, whatever that is; only errors before the first turn pass through.
 
     Ctrl-C and a failing endpoint end it with an outcome; the reply that was unfinished at a Ctrl-C is kept as
-    the outcome's detail.
+    the outcome's detail. `session` is what the saved run tells of the session it belongs to.
     """
     heard = Heard(agent.endpoint)
     agent = replace(agent, endpoint=heard)
     turns: list[Turn] = []
     error: Exception | None = None
-    head = _head(agent, question)
-    sents = [budget_of_run(redact_head(head, settings.secrets), agent.prompt).start()]
+    head = _head(agent, question, session)
+    sents = [first_sent(head, agent, settings.secrets)]
     with _recorder(head, settings) as recorder:
         try:
             for turn in _turns(agent, question, heard, displays, settings.secrets):
@@ -184,7 +193,18 @@ def run(agent: Agent, question: str, settings: Settings, displays: Sequence[Disp
         error,
         size,
         cut,
+        replace(head, turns=tuple(turns), outcome=ended),
+        sents[-1],
     )
+
+
+def first_sent(head: Transcript, agent: Agent, secrets: Sequence[str]) -> Sent:
+    """The first prompt as the saved run renders it."""
+    before = tuple(
+        (redact(question, secrets), tuple(redact_turn(turn, secrets) for turn in turns))
+        for question, turns in agent.before
+    )
+    return budget_of_run(redact_head(head, secrets), agent.prompt, before).start()
 
 
 def _turns(
@@ -232,15 +252,19 @@ class _Unsaved:
     def outcome(self, outcome: Outcome, measured: Mapping[str, Any]) -> None: ...
 
 
-def _head(agent: Agent, question: str) -> Transcript:
-    """What a saved run says before its first turn; what it says of the context is what the agent knows."""
-    budget = agent.budget(question)
+def _head(agent: Agent, question: str, session: Mapping[str, Any] | None) -> Transcript:
+    """What a saved run says before its first turn; what it says of the context is what the agent knows.
+
+    The opening is that of the question alone: the earlier ones of a session stand in their own files.
+    """
+    budget = replace(agent.budget(question), before=())
     return Transcript(
         question=question,
         dialect=agent.prompt.name,
         specs=budget.specs,
         opening=opening_text(budget.start().parts),
         settings={
+            **({"session": session} if session else {}),
             "endpoint": agent.endpoint.describe(),
             "stop": list(agent.prompt.stop),
             "limits": {"max_steps": agent.max_steps, "seconds": agent.seconds, **budget.limits},

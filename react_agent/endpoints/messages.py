@@ -10,11 +10,11 @@ from react_agent.types import Part, Role
 
 
 def messages(parts: Sequence[Part]) -> list[dict[str, str]]:
-    """Write each run of parts of one role as one message; the assistant's open turn becomes a conversation.
+    """Write each run of parts of one role as one message; a turn with the model's words becomes a conversation.
 
-    A chat server begins a turn of its own, so what stands in the open turn besides the model's words is put
-    into messages of the user, and the cue at its end is left out. Special strings in untrusted text are broken
-    as they are for raw completion, since servers tokenize messages with all their marks.
+    A chat server begins a turn of its own, so what stands in such a turn besides the model's words is put
+    into messages of the user, and the cue at the end of the open one is left out. Special strings in untrusted
+    text are broken as they are for raw completion, since servers tokenize messages with all their marks.
 
     >>> [m["content"] for m in messages([
     ...     Part("user", "2+2?", "question"), Part("assistant", "Thought:"), Part("assistant", " I add.", "model"),
@@ -22,19 +22,23 @@ def messages(parts: Sequence[Part]) -> list[dict[str, str]]:
     ['2+2?', 'Thought: I add.', 'Observation: 4']
     """
     *closed, last = [list(run) for _, run in groupby(parts, key=lambda part: part.role)] or [[]]
-    turns = [(run[0].role, run) for run in closed]
+    turns: list[tuple[Role, list[Part]]] = []
+    for run in closed:
+        is_answered = any(part.source == "model" for part in run)
+        turns += _conversation(run, is_open=False) if is_answered else [(run[0].role, run)]
     if last and last[0].role == "assistant":
-        turns += _conversation(last)
+        turns += _conversation(last, is_open=True)
     elif last:
         turns.append((last[0].role, last))
     texts = ((role, safe_text(run).strip("\n")) for role, run in turns)
     return [{"role": role, "content": text} for role, text in texts if text.strip()]
 
 
-def _conversation(parts: Sequence[Part]) -> Iterator[tuple[Role, list[Part]]]:
-    """Cut an open turn: a cue and the model's words are its own, what stands between is the user's.
+def _conversation(parts: Sequence[Part], *, is_open: bool) -> Iterator[tuple[Role, list[Part]]]:
+    """Cut a turn: a cue and the model's words are its own, what stands between is the user's.
 
-    The last part before the model's words is their cue; at the end it is that of the reply to come.
+    The last part before the model's words is their cue; at the end of an open turn it is that of the reply to
+    come, and a closed one has none there.
     """
     cue: list[Part] = []
     for is_model, run in groupby(parts, key=lambda part: part.source == "model"):
@@ -42,7 +46,8 @@ def _conversation(parts: Sequence[Part]) -> Iterator[tuple[Role, list[Part]]]:
         if is_model:
             yield "assistant", [*cue, *stretch]
         else:
-            cue = stretch[-1:] if stretch[-1].source == "template" else []
+            has_cue = stretch[-1].source == "template" and (is_open or stretch[-1] is not parts[-1])
+            cue = stretch[-1:] if has_cue else []
             between = stretch[: len(stretch) - len(cue)]
             if between:
                 yield "user", between

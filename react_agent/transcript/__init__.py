@@ -11,7 +11,7 @@ Reading order: `documents.py` (what stands in a document), `plain.py` (data to t
 """
 
 from react_agent.transcript.documents import FORMAT, opening_text, prompt_hash
-from react_agent.transcript.folder import new_path, runs_folder
+from react_agent.transcript.folder import data_folder, new_path, runs_folder
 from react_agent.transcript.reading import Saved, loads, read
 from react_agent.transcript.recorder import Recorder, dumps
 from react_agent.transcript.redaction import redact
@@ -20,6 +20,7 @@ __all__ = [
     "FORMAT",
     "Recorder",
     "Saved",
+    "data_folder",
     "dumps",
     "loads",
     "new_path",

@@ -20,6 +20,9 @@ from react_agent.types import Completion, Observation, Outcome, Part, ToolSpec, 
 FORMAT = 1
 """The version of the file format, in the first line of each transcript."""
 
+OWN_KEYS = ("session", "endpoint", "limits")
+"""Settings that stand at the top of a head."""
+
 DEEPEST_ARGUMENTS = 40
 """Arguments nested deeper than this are stored as JSON text."""
 
@@ -29,12 +32,12 @@ Document = dict[str, Any]
 
 def head_document(transcript: Transcript, measured: Mapping[str, Any]) -> Document:
     """All that was known before the first turn."""
-    rest = {key: value for key, value in transcript.settings.items() if key not in ("endpoint", "limits")}
+    rest = {key: value for key, value in transcript.settings.items() if key not in OWN_KEYS}
     return {
         "react_transcript": FORMAT,
         "question": transcript.question,
         "dialect": transcript.dialect,
-        **{key: transcript.settings[key] for key in ("endpoint", "limits") if key in transcript.settings},
+        **{key: transcript.settings[key] for key in OWN_KEYS if key in transcript.settings},
         **({"settings": rest} if rest else {}),
         "tools": [
             {"name": s.name, "description": s.description, "effect": s.effect, "parameters": s.parameters}
@@ -83,7 +86,7 @@ def step_document(step: Step, text: str) -> Document:
 def read_head(document: Document) -> Transcript:
     """The run without its turns. Raises `ValueError` where something is missing or of the wrong type."""
     settings = dict(_get(document, "settings", dict, {}))
-    settings |= {key: document[key] for key in ("endpoint", "limits") if key in document}
+    settings |= {key: document[key] for key in OWN_KEYS if key in document}
     return Transcript(
         question=_get(document, "question", str),
         dialect=_get(document, "dialect", str),

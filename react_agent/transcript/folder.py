@@ -21,9 +21,14 @@ def runs_folder() -> Path:
     """
     if chosen := os.environ.get(RUNS_VARIABLE):
         return Path(chosen)
+    return data_folder() / "runs"
+
+
+def data_folder() -> Path:
+    """The user's data folder for `react-agent`. Nothing is created."""
     import platformdirs
 
-    return Path(platformdirs.user_data_dir("react-agent", appauthor=False)) / "runs"
+    return Path(platformdirs.user_data_dir("react-agent", appauthor=False))
 
 
 def new_path(folder: Path, question: str, now: datetime) -> Path:
