@@ -24,7 +24,7 @@ from react_agent.types import Completion, Observation, Sampling, Turn
 
 TURNS = 12
 CONTEXT = 8192
-SHORT_CONTEXT = 2800
+SHORT_CONTEXT = 4100
 REPLY = 4
 QUESTION = "Which of the twelve towns has the most inhabitants?"
 
@@ -38,7 +38,7 @@ def read_page(number: int) -> str:
     """
     lines = (
         f"{year}: {(year * 37 + number * 911) % 9000 + 1000} inhabitants, mayor elected in May"
-        for year in range(1960, 1972)
+        for year in range(1960, 1978)
     )
     return f"Page {number} of the register, from https://example.org/towns/{number}.\n" + "\n".join(lines)
 
