@@ -30,7 +30,7 @@ GAP = re.compile(r"(?:\s++|//[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
 """White space and comments between two parts."""
 
 EXPECTING = "{[(,:=+"
-"""Behind one of these a quote opens a string; anywhere else it is a character like others."""
+"""Behind one of these a quote opens a string; anywhere else it is mostly a character like others."""
 
 
 class Surroundings(Protocol):
@@ -100,7 +100,7 @@ def bracketed(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int,
         return end, Payload(source.base + pos, source.base + end)
     last = PLAIN.get(source.text[pos], source.text[pos])
     start, stack, deep = source.base + pos, [CLOSER[last]], False
-    word_keys = False
+    word_keys = is_key = False
     pos += 1
     while True:
         if last in "{[,":
@@ -124,8 +124,12 @@ def bracketed(source: Source, pos: int, around: Surroundings) -> Scan[tuple[int,
             last, pos = char, pos + 1
             if not stack:
                 return pos, Payload(start, source.base + pos, "", deep)
-        elif (char in QUOTES or char == "\\") and last in EXPECTING:
-            context = Context(stack, char, stack[-1] == "}" and last in "{,", word_keys, around)
+        elif (char in QUOTES or char == "\\") and (
+            last in EXPECTING or (last == '"' and char in "\"'" and not is_key and stack[-1] == "}")
+        ):
+            # Right behind a value in quotes only a key can stand whose comma is missing.
+            is_key = stack[-1] == "}" and last in '{,"'
+            context = Context(stack, char, is_key, word_keys, around)
             pos, closed = yield from _string(source, pos, context)
             last = '"'
             if not closed:

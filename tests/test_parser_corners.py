@@ -267,6 +267,14 @@ def test_what_json_repair_gives_up_on_is_unreadable(monkeypatch: pytest.MonkeyPa
     assert fault('Action: run_sql\nAction Input: {"query": 1]}') == ("BAD_INPUT", "unreadable")
 
 
+def test_a_key_behind_a_missing_comma_is_a_string_to_its_end() -> None:
+    text = 'Action: weather\nAction Input: {"city": "Oslo" "days}": "2"}'
+    assert fault(text) == ("UNKNOWN_ARG", None)
+    reader = Reader(TOOLS)
+    reader.feed('{"":"{""\\}<eos>":')
+    assert (reader.stop_at, reader.finish().repairs[0].kind) == (None, "unlabelled_answer")
+
+
 # runs
 
 _plain = st.sampled_from(
