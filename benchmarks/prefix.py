@@ -2,10 +2,10 @@
 
     python benchmarks/prefix.py MODEL.gguf
 
-The conversation is scripted: each prompt is sent to llama.cpp in this process for a reply of a few tokens, of which only
-the counts are used. A perfect cache gives back all of the prompt before, if it is the beginning of this one. The second run
-has a context in which it is shortened. Prints a line for each turn: tokens of the prompt, how many of them a perfect cache
-would give, how many were, and what was estimated before the prompt was read.
+The conversation is scripted: each prompt is sent to llama.cpp in this process for a reply of a few tokens, of which
+only the counts are used. A perfect cache gives back what a prompt has in common with the one before. The second run has
+a context in which older results are shortened. Prints a line for each turn: tokens of the prompt, how many of them a
+perfect cache would give, how many were, and what was estimated before the prompt was read.
 """
 
 from __future__ import annotations
