@@ -59,12 +59,12 @@ class Settings:
     api_key: str | None = field(default=None, repr=False)
     keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Kept keys, each with the scheme, host and port that it belongs to."""
+    origins: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """Setting → where it was said, for all that are not built in."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that are shown and written nowhere. A short key, such as `none`, stands for no key."""
-    origins: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
-    """Setting → where it was said, for all that are not built in."""
         every = dict.fromkeys((self.api_key or "", *(key for _, key in self.keys)))
         return tuple(key for key in every if len(key) >= SHORTEST_SECRET)
 
@@ -93,12 +93,12 @@ def read_settings(
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] = os.environ,
+    card: bool = True,
 ) -> Settings:
     """All settings together. A flag that is None was not given. Raises `ConfigError`.
 
     `folder` is where the project file is looked for first, the current folder if None. Without `card`, what
     is known of the model decides nothing.
-    card: bool = True,
     """
     from react_agent.keys import read_keys
 
@@ -121,31 +121,29 @@ def read_settings(
     for key, value in given.items():
         said[key] = checked(key, value, COMMAND_LINE)
     settings = replace(Settings(), **found | named | said, keys=tuple(read_keys().items()))
-    if settings.api_key and _is_of_project(named, said):
-        raise wrong(
-            f"{project} names a server, and {variables(kind)[0]} is set: the key is not sent there.",
-            "If you trust it, name the server yourself, with --base-url or -m; else unset the key.",
     decided, of_card = _of_card(settings) if card else ({}, "")
     origins = dict.fromkeys(decided, of_card) | dict.fromkeys(found, str(user))
     origins |= dict.fromkeys(named, str(project)) | dict.fromkeys(said, "the environment")
     origins |= dict.fromkeys(given, "the command line")
     left = {key: value for key, value in decided.items() if key not in found | named | said}
     settings = replace(settings, **left, origins=tuple(origins.items()))
+    if settings.api_key and _is_of_project(named, said):
+        raise wrong(
+            f"{project} names a server, and {variables(kind)[0]} is set: the key is not sent there.",
+            "If you trust it, name the server yourself, with --base-url or -m; else unset the key.",
         )
     return settings
 
-
-def _is_of_project(named: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
-    """Whether the server is one that the project file names, which may be anybody's, and not the user."""
-    from react_agent.endpoints import ADDRESSES, BY_ADDRESS, KINDS
 
 def asked_as(settings: Settings) -> str:
     """The name under which a card is kept for what the settings ask for. Raises `ConfigError`.
 
     >>> asked_as(Settings(model="m", base_url="http://127.0.0.1:8000/v1/"))
     'openai:m at http://127.0.0.1:8000'
+    >>> asked_as(Settings(model="llamacpp:127.0.0.1:80")), asked_as(Settings(model="http://127.0.0.1:80"))
+    ('llamacpp at http://127.0.0.1:80', 'auto at http://127.0.0.1:80')
     """
-    from react_agent.endpoints import address_of
+    from react_agent.endpoints import BY_ADDRESS, address_of
     from react_agent.endpoints.failure import shown
 
     name = full_name(settings)
@@ -153,7 +151,8 @@ def asked_as(settings: Settings) -> str:
     url = address_of(name, settings.base_url)
     if url is not None:
         root = shown(url).rstrip("/").removesuffix("/v1")
-        return f"{shown(name) if '://' in name else name} at {root}"
+        known = "auto" if kind in {"http", "https"} else kind if kind in BY_ADDRESS else name
+        return f"{known} at {root}"
     is_file = kind in {"script", "replay"} or (kind == "local" and rest.endswith(".gguf"))
     return f"{kind}:{os.path.abspath(os.path.expanduser(rest))}" if is_file else name
 
@@ -189,6 +188,10 @@ def of_a_model(decided: Mapping[str, Any]) -> dict[str, Any]:
 
 OF_THE_USER = frozenset({"model", "base_url", "tools", "tool_files", "save"})
 
+
+def _is_of_project(named: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether the server is one that the project file names, which may be anybody's, and not the user."""
+    from react_agent.endpoints import ADDRESSES, BY_ADDRESS, KINDS
 
     model = str(said.get("model", named.get("model", "")))
     kind, colon, rest = model.partition(":")

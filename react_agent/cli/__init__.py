@@ -21,7 +21,7 @@ SUMMARIES: Mapping[str, str] = {
     "prompt": "Show exactly what would be sent.",
     "tools": "List, show and try the tools.",
     "bench": "Measure a model with a suite of questions.",
-    "models": "List, fetch and remove models.",
+    "models": "List, fetch, probe and tune models.",
     "keys": "Keep, list and remove keys of servers.",
     "doctor": "Look for what is missing or wrong.",
 }

@@ -59,6 +59,7 @@ def command(
     (steps, time, repeats), 130 Ctrl-C.
     """
     from react_agent.cli.models import fetch_if_missing, load
+    from react_agent.cli.probe_card import tell_origins
     from react_agent.cli.question import is_piped, whole_question
     from react_agent.cli.run import run
     from react_agent.cli.screen import Screen
@@ -76,6 +77,8 @@ def command(
     fetch_if_missing(settings, err)
     agent = build(settings)
     load(agent.endpoint, err, quiet=quiet)
+    if not quiet:
+        tell_origins(settings, agent.endpoint, err, verbose=verbose)
     ended = run(agent, asked, settings, [*trace, output])
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))

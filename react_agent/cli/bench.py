@@ -100,6 +100,7 @@ def command(
     from react_agent.cli.bench_jobs import measure
     from react_agent.cli.bench_progress import Progress
     from react_agent.cli.exits import show
+    from react_agent.cli.probe_card import tell_origins
     from react_agent.cli.screen import Screen
     from react_agent.transcript.redaction import redact_data
 
@@ -115,14 +116,15 @@ def command(
     flags["option"] = {**GREEDY, **(flags["option"] or {})}
     settings = settings_from(save=False, **flags)
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
-    agent, files = _agent(whole, settings, flags["tool"], err, quiet=quiet)
+    agent, files = agent_for(whole, settings, flags["tool"], err, quiet=quiet)
     folder = Path(save).expanduser() if save else None
     if folder:
         planned = redact_data(head(whole, settings, agent, files), settings.secrets)
         prepare(folder, planned, resume=resume)
-    jobs = _jobs(tasks, agent, settings, repeat, folder)
+    jobs = jobs_of(tasks, agent, settings, repeat, folder)
     if not quiet:
         err.line(f"{len(jobs)} runs: {whole.name}, {agent.endpoint.kind}:{agent.endpoint.model}", dim=True)
+        tell_origins(settings, agent.endpoint, err, verbose=verbose)
     measured = measure(jobs, settings, at_once, Progress(err, len(jobs), quiet=quiet))
     warnings = [*_warnings(agent, settings, repeat, at_once), *measured.warnings]
     failed = _failure(measured, len(jobs), min_success)
@@ -156,7 +158,7 @@ def _compare(before: str, after: str, *, suite: str | None, force: bool, json: b
         out.line(line)
 
 
-def _agent(
+def agent_for(
     suite: Suite, settings: Settings, named: Sequence[str], err: Screen, *, quiet: bool
 ) -> tuple[Agent, list[Path]]:
     """The agent, loaded, and the files whose code gave it tools.
@@ -179,7 +181,7 @@ def _agent(
     return agent, [*suite.tools, *own]
 
 
-def _jobs(
+def jobs_of(
     tasks: Sequence[Task], agent: Agent, settings: Settings, repeat: int, folder: Path | None
 ) -> list[Job]:
     """All tasks with the first seed, then all with the next."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import json_option
+from react_agent.cli.options import json_option, model_options, tool_options, verbose_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +23,10 @@ BAR = 30
 """Characters of the progress bar."""
 
 
-@click.group("models", short_help="List, fetch and remove models.")
+@click.group("models", short_help="List, fetch, probe and tune models.")
 def command() -> None:
-    """List, fetch and remove the models of the catalogue, which run in this process."""
+    """List, fetch and remove the models of the catalogue, which run in this process; find out how any model
+    and its server behave."""
 
 
 @command.command("list")
@@ -95,6 +96,65 @@ def remove_model(name: str) -> None:
     from react_agent.models import remove
 
     Screen.err().line(f"{name} is removed." if remove(name) else f"{name} was not here.")
+
+
+@command.command("probe", short_help="Find out what a model and its server do.")
+@click.argument("name", required=False, metavar="[MODEL]")
+@model_options
+@click.option(
+    "--context",
+    type=click.IntRange(min=200),
+    metavar="TOKENS",
+    help="Length of the longest prompt that is tried [2000].",
+)
+@click.option("--show", is_flag=True, help="Show what is known of the model, and ask nothing.")
+@click.option("--forget", is_flag=True, help="Delete what is known of the model.")
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@verbose_option("Show where an error comes from.")
+def probe(
+    name: str | None,
+    context: int | None,
+    show: bool,
+    forget: bool,
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    **flags: Any,
+) -> None:
+    """Ask a model, or whatever answers at an address, about eight short questions, and keep what they show.
+
+    Stop strings, grammars, dialects and the length of the context are tried out, not believed. What follows
+    for the settings stands in a card; `react ask` and `react bench` use it, and all that you set comes before.
+    """
+    from react_agent.cli.probe import probe_model
+
+    flags["model"] = name or flags["model"]
+    probe_model(flags, context=context, show=show, forget=forget, json=json, quiet=quiet)
+
+
+@command.command("tune", short_help="Find the best settings for a model.")
+@click.argument("suite", metavar="SUITE")
+@model_options
+@tool_options
+@click.option("--max-steps", type=int, metavar="N", help="Steps before one last request for an answer [8].")
+@click.option("--deadline", type=float, metavar="SECONDS", help="Time for each run.")
+@click.option("-n", "first", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
+@click.option("--dry-run", is_flag=True, help="Measure, but write nothing.")
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@verbose_option("Show where an error comes from.")
+def tune(
+    suite: str, first: int | None, dry_run: bool, json: bool, quiet: bool, verbose: bool, **flags: Any
+) -> None:
+    """Run SUITE with each dialect and each other setting that may matter, and keep the best for this model.
+
+    A setting is only taken where more answers are right, or as many with fewer tokens. What the command line,
+    the environment or a settings file says is left as it is. The result stands in the model's card.
+    """
+    from react_agent.cli.probe_tune import tune_model
+
+    tune_model(suite, flags, first=first, dry_run=dry_run, json=json, quiet=quiet)
 
 
 def fetch(name: str, err: Screen) -> Path:

@@ -89,16 +89,20 @@ def settings_from(
     option: Mapping[str, Any] | None = None,
     tool: Sequence[str] = (),
     tools: Sequence[str] = (),
+    card: bool = True,
     **flags: Any,
 ) -> Settings:
-    """Read the settings, with what the command line says on top. Raises `ConfigError`."""
+    """Read the settings, with what the command line says on top. Raises `ConfigError`.
+
+    Without `card`, what is known of the model decides nothing.
+    """
     from react_agent.cli.screen import own_stdout
     from react_agent.config import read_settings
 
     own_stdout()  # the code of tool files may run from now on
     flags |= option or {}
     flags |= {"tools": tuple(tool) or None, "tool_files": tuple(tools) or None}
-    settings = read_settings(flags)
+    settings = read_settings(flags, card=card)
     click.get_current_context().find_root().meta["react_agent.secrets"] = settings.secrets
     return settings
 
