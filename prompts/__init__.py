@@ -6,23 +6,30 @@ A slot is written `$name` (`string.Template`); a dollar sign that is meant is wr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from importlib import resources
 from string import Template
-from typing import Any
+from typing import Any, Literal
 
 SLOTS: Mapping[str, frozenset[str]] = {
     "opening": frozenset({"tools", "names"}),
     "opening_without_tools": frozenset(),
     "tool": frozenset({"name", "parameters", "description"}),
-    "call_question": frozenset({"request"}),
-    "call_reply": frozenset({"name", "arguments"}),
+    "call": frozenset({"thought", "name", "arguments"}),
+    "answer": frozenset({"thought", "answer"}),
+    "made_question": frozenset({"request"}),
+    "made_thought": frozenset({"name"}),
+    "made_result": frozenset({"name"}),
+    "made_end": frozenset(),
     "question": frozenset({"question"}),
     "observation": frozenset({"observation"}),
     "numbered_observation": frozenset({"number", "tool", "observation"}),
     "error": frozenset({"error"}),
     "note": frozenset({"note"}),
     "repeated": frozenset({"times"}),
+    "unknown_number": frozenset({"number"}),
+    "repaired": frozenset({"tool"}),
     "last_turn": frozenset(),
 }
 """The texts of a template and the slots that each has: every one of them, and no other."""
@@ -50,27 +57,67 @@ class TemplateError(ValueError):
     """A template is not there, or its texts and slots are not the ones that are filled in."""
 
 
+LOOK_UP = "look_up"
+"""In an example, any tool at hand that takes one text; the example's own argument is put in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an example. `arguments` of `LOOK_UP` are the text of the one parameter."""
+
+    thought: str
+    tool: str
+    arguments: Mapping[str, Any] | str
+    observation: str
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One worked question; it is shown only where all the tools it `needs` are there."""
+    """One worked question; it is shown only where all the tools it calls are there.
 
-    needs: frozenset[str]
+    `like` are other words for the same kind of question, only for finding it.
+    """
+
     question: str
-    reply: str
+    calls: tuple[Call, ...]
+    thought: str
+    answer: str
+    like: tuple[str, ...] = ()
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The tools it calls."""
+        return frozenset(call.tool for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A checked template: `texts` by the names of `SLOTS`, `complaints` by error code."""
+    """A checked template: `texts` by the names of `SLOTS`, `complaints` by error code.
+
+    `cue` is where a reply begins. `observer` is the role that observations are written in. `spelling` names the
+    form of a reply for constrained decoding, None where there is none; with `quoted` the slots of `call` and
+    `answer` are filled with JSON; with `bare` one argument that is a text stands there as it is.
+    `examples` are always shown, and of `nearest` as many as `shown` says.
+    """
 
     name: str
     cue: str
     cue_after_error: str
     stop: tuple[str, ...]
+    observer: Literal["assistant", "user"]
+    spelling: str | None
+    quoted: bool
+    bare: bool
     texts: Mapping[str, str]
     complaints: Mapping[str, str]
     problems: Mapping[str, str]
     examples: tuple[Example, ...]
+    nearest: tuple[Example, ...]
+    shown: int
+
+
+KEYS = frozenset(field.name for field in fields(Texts)) - {"name"}
+"""What a template file has at its top, besides `extends`."""
 
 
 def names() -> tuple[str, ...]:
@@ -80,14 +127,19 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Texts:
-    """Read and check one template. Raises `TemplateError`, which names each fault and its place."""
-    import yaml
+    """Read and check one template. Raises `TemplateError`, which names each fault and its place.
 
+    `extends` names the templates that it takes everything from which it does not say itself.
+    """
     if name not in names():
         raise TemplateError(f"there is no prompt template {name!r}; templates: {', '.join(names())}")
-    source = resources.files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return check(name, yaml.load(source, Loader=loader))
+    whole: dict[str, Any] = {}
+    for each in _line(name):
+        for key, value in _file(each).items():
+            together = isinstance(value, dict) and isinstance(whole.get(key), dict)
+            whole[key] = {**whole[key], **value} if together else value
+    whole.pop("extends", None)
+    return check(name, whole)
 
 
 def check(name: str, data: Any) -> Texts:
@@ -96,9 +148,8 @@ def check(name: str, data: Any) -> Texts:
         raise TemplateError(f"template {name}: expected a mapping of texts")
     texts, complaints = data.get("texts") or {}, data.get("complaints") or {}
     faults = [*_faults("texts", texts, SLOTS), *_faults("complaints", complaints, COMPLAINTS)]
-    known = {"cue", "cue_after_error", "stop", "texts", "complaints", "problems", "examples"}
-    faults += [f"unknown key {key!r}" for key in data if key not in known]
-    faults += [f"missing key {key!r}" for key in sorted(known - set(data))]
+    faults += [f"unknown key {key!r}" for key in data if key not in KEYS]
+    faults += [f"missing key {key!r}" for key in sorted(KEYS - set(data))]
     if faults:
         raise TemplateError(f"template {name}: " + "; ".join(faults))
     return Texts(
@@ -106,17 +157,60 @@ def check(name: str, data: Any) -> Texts:
         cue=data["cue"],
         cue_after_error=data["cue_after_error"],
         stop=tuple(data["stop"]),
+        observer=data["observer"],
+        spelling=data["spelling"],
+        quoted=data["quoted"],
+        bare=data["bare"],
         texts={key: text.rstrip("\n") for key, text in texts.items()},
         complaints={code: text.rstrip("\n") for code, text in complaints.items()},
         problems=dict(data["problems"]),
         examples=tuple(_example(name, example) for example in data["examples"]),
+        nearest=tuple(_example(name, example) for example in data["nearest"]),
+        shown=data["shown"],
     )
 
 
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    import yaml
+
+    source = resources.files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    data = yaml.load(source, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return data if isinstance(data, dict) else {}
+
+
+def _line(name: str) -> list[str]:
+    """The templates that one is made of, the first one first; each stands there once."""
+    line: list[str] = []
+    for base in _file(name).get("extends", ()):
+        line += [each for each in _line(base) if each not in line]
+    return [*line, name]
+
+
 def _example(name: str, data: Any) -> Example:
-    if not isinstance(data, dict) or set(data) != {"needs", "question", "reply"}:
-        raise TemplateError(f"template {name}: an example has `needs`, `question` and `reply`, not {data!r}")
-    return Example(frozenset(data["needs"]), data["question"], data["reply"].rstrip("\n"))
+    if not isinstance(data, dict) or not {"question", "thought", "answer"} <= set(data) <= _EXAMPLE:
+        raise TemplateError(
+            f"template {name}: an example has `question`, `calls`, `thought` and `answer`, not {data!r}"
+        )
+    calls = tuple(_call(name, call) for call in data.get("calls", ()))
+    return Example(data["question"], calls, data["thought"], data["answer"], tuple(data.get("like", ())))
+
+
+_EXAMPLE = {"question", "calls", "thought", "answer", "like"}
+
+
+def _call(name: str, data: Any) -> Call:
+    """{thought: …, call: {calculator: {expression: 2 + 2}}, observation: "4"}"""
+    if (
+        not isinstance(data, dict)
+        or set(data) != {"thought", "call", "observation"}
+        or len(data["call"]) != 1
+    ):
+        raise TemplateError(
+            f"template {name}: a call of an example has `thought`, `call` and `observation`, not {data!r}"
+        )
+    [(tool, arguments)] = data["call"].items()
+    return Call(data["thought"], tool, arguments, data["observation"])
 
 
 def _faults(where: str, texts: Mapping[str, Any], expected: Mapping[str, frozenset[str]]) -> list[str]:

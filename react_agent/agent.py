@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from react_agent import grammar
 from react_agent.budget import Budget, open_budget, refuse_too_long
 from react_agent.errors import ToolError
+from react_agent.guidance import refusal
 from react_agent.parsers import Piece, Reader
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Step
 from react_agent.prompt import Prompt
 from react_agent.types import (
     Completion,
+    Constraint,
     Earlier,
     Endpoint,
     Observation,
@@ -31,6 +35,9 @@ TOLD_AT, STOPPED_AT = 3, 4
 Sight: TypeAlias = Piece | Step | Observation
 """What can be watched while a turn goes on: text as it is certain, the step read, each observation."""
 
+ERROR = re.compile(r"\s*error:\s*", re.IGNORECASE)
+"""How many tools begin the text of a failure that they return and do not raise."""
+
 Watch: TypeAlias = Callable[[Sight], None]
 
 
@@ -38,9 +45,10 @@ Watch: TypeAlias = Callable[[Sight], None]
 class Agent:
     """A model, the words it is asked with, and the tools it may call.
 
-    `seconds` bounds a whole run. Failures of the endpoint pass through to the caller. Near the end of the
-    context, long results of earlier turns are shortened in the prompt; the turns stay whole. `before` are the
-    earlier questions of a session.
+    `seconds` bounds a whole run. With `constrain`, an endpoint that can is held to the form of a reply; with
+    `check_numbers`, the model is asked about numbers from nowhere. Failures of the endpoint pass through to the
+    caller. Near the end of the context, long results of earlier turns are shortened in the prompt; the turns
+    stay whole. `before` are the earlier questions of a session.
     """
 
     endpoint: Endpoint
@@ -48,6 +56,8 @@ class Agent:
     toolbox: ToolRun
     max_steps: int = 8
     seconds: float | None = None
+    constrain: bool = True
+    check_numbers: bool = True
     before: tuple[Earlier, ...] = ()
 
     def run(self, question: str, watch: Watch = lambda _: None) -> Generator[Turn, None, None]:
@@ -59,7 +69,7 @@ class Agent:
             began = time.monotonic()
             refuse_too_long(self.endpoint, sent)
             completion, step = self.think(sent.parts, watch, deadline)
-            observations = self.observe(step, turns, watch)
+            observations = self.observe(step, question, turns, watch)
             turns.append(Turn(completion, step, observations, time.monotonic() - began))
             sent = sent.then(turns[-1])
             yield turns[-1]
@@ -76,7 +86,8 @@ class Agent:
         reader = Reader(tools, in_thought=bool(self.prompt.texts.cue))
         text, usage = [], Usage()
         completion = None
-        with closing(self.endpoint.complete(parts, stop=self.prompt.stop, deadline=deadline)) as stream:
+        stop, form = self.prompt.stop, self.constraint()
+        with closing(self.endpoint.complete(parts, stop=stop, deadline=deadline, constraint=form)) as stream:
             for item in stream:
                 if isinstance(item, str):
                     text.append(item)
@@ -93,15 +104,27 @@ class Agent:
         watch(step)
         return completion, step
 
-    def observe(self, step: Step, turns: Sequence[Turn], watch: Watch) -> tuple[Observation, ...]:
+    def constraint(self) -> Constraint | None:
+        """The form that a reply is held to, if the endpoint can do that."""
+        spelling = self.prompt.texts.spelling
+        if not (self.constrain and self.endpoint.can and spelling):
+            return None
+        return grammar.constraint(self.toolbox.specs, grammar.SPELLINGS[spelling])
+
+    def observe(
+        self, step: Step, question: str, turns: Sequence[Turn], watch: Watch
+    ) -> tuple[Observation, ...]:
         """What is written back: results of the tools, or a complaint; with a word of warning where due."""
         left = self.max_steps - len(turns) - 1
-        if isinstance(step, FinalAnswer) or left < 0:
+        refused = None if left < 0 else self.refusal(step, question, turns)
+        if left < 0 or (isinstance(step, FinalAnswer) and refused is None):
             return ()
         seen: tuple[Observation, ...]
-        if isinstance(step, Malformed):
+        if refused is not None:
+            seen = (refused,)
+        elif isinstance(step, Malformed):
             seen = (Observation(self.prompt.complaint(step), "complaint"),)
-        else:
+        elif isinstance(step, Act):
             seen = self.call(step.actions)
         times = repeats([*turns, Turn(Completion(""), step, seen)])
         if times == TOLD_AT:
@@ -111,6 +134,11 @@ class Agent:
         for observation in seen:
             watch(observation)
         return seen
+
+    def refusal(self, step: Step, question: str, turns: Sequence[Turn]) -> Observation | None:
+        """Why a step is sent back although it could be read."""
+        specs, numbers = self.toolbox.specs, self.check_numbers
+        return refusal(step, question, turns, specs, self.prompt, numbers=numbers)
 
     def call(self, actions: Sequence[Action]) -> tuple[Observation, ...]:
         """Run the calls of one turn side by side; the results stand in the order of the calls."""
@@ -125,7 +153,7 @@ def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:
     """
     if not turns:
         return None
-    if isinstance(turns[-1].step, FinalAnswer):
+    if isinstance(turns[-1].step, FinalAnswer) and not turns[-1].observations:
         return Outcome("answered", turns[-1].step.answer)
     if repeats(turns) >= STOPPED_AT:
         return Outcome("loop", detail=f"{_repeated(turns[-1].step)} {STOPPED_AT} times")
@@ -158,7 +186,10 @@ def _mark(turn: Turn) -> tuple[object, ...]:
 
 
 def _result(result: Callable[[], Observation], tool: str) -> Observation:
+    """The result; one that calls itself an error is an error."""
     try:
-        return result()
+        seen = result()
     except ToolError as problem:
         return Observation(str(problem), "error", tool)
+    said = ERROR.match(seen.text)
+    return replace(seen, text=seen.text[said.end() :], kind="error") if said else seen

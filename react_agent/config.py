@@ -37,7 +37,9 @@ class Settings:
     """What a run is made of; the keys of a settings file are the names of these fields.
 
     `model` is KIND:NAME, or a bare name; None is the catalogue's default, run in this process. `server_stop`
-    asks the server to end a reply at an observation; the client does so anyway. `deadline` and `tool_timeout`
+    asks the server to end a reply at an observation; the client does so anyway. `constrain` holds a server that
+    can to the form of a reply; `on` refuses one that cannot. `check_numbers` has the model asked about numbers
+    from nowhere. `deadline` and `tool_timeout`
     are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
     """
 
@@ -50,6 +52,8 @@ class Settings:
     seed: int = 0
     top_p: float | None = None
     server_stop: bool = True
+    constrain: str = "auto"
+    check_numbers: bool = True
     max_steps: int = 8
     deadline: float | None = None
     tools: tuple[str, ...] = ("calculator", "current_time")
@@ -395,7 +399,21 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
     prompt = Prompt.load(settings.dialect)
     if not settings.server_stop:
         prompt = Prompt(replace(prompt.texts, stop=()))
-    return Agent(endpoint(settings), prompt, toolbox(settings, given), settings.max_steps, settings.deadline)
+    asked = endpoint(settings)
+    if settings.constrain == "on" and not (asked.can and prompt.texts.spelling):
+        why = (
+            f"{asked.kind}: takes no form" if prompt.texts.spelling else f"the dialect {prompt.name} has none"
+        )
+        raise wrong(f"A reply cannot be held to its form: {why}.", "Write --constrain auto, or off.")
+    return Agent(
+        asked,
+        prompt,
+        toolbox(settings, given),
+        settings.max_steps,
+        settings.deadline,
+        constrain=settings.constrain != "off",
+        check_numbers=settings.check_numbers,
+    )
 
 
 SECRET = re.compile(r"key|secret|passw|authorization|bearer|credential|(^|_)token$", re.IGNORECASE)
@@ -416,6 +434,12 @@ def _names(value: Any) -> Any:
 
 def _bool(value: Any) -> Any:
     return value if isinstance(value, bool) else None
+
+
+def _one_of(value: Any, words: tuple[str, ...]) -> Any:
+    """One of the words; a bare on or off of YAML is a truth value."""
+    word = {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+    return word if word in words else None
 
 
 def _whole(least: int) -> Check:
@@ -450,6 +474,8 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     "seed": ("a whole number from 0", _whole(0)),
     "top_p": ("a number above 0 and up to 1", _number(0, 1, above=True)),
     "server_stop": ("true or false", _bool),
+    "constrain": ("auto, on or off", lambda value: _one_of(value, ("auto", "on", "off"))),
+    "check_numbers": ("true or false", _bool),
     "max_steps": ("a whole number from 1", _whole(1)),
     "deadline": ("seconds, more than 0 and at most a day (86400)", _number(0, DAY, above=True)),
     "tools": ("a list of names, none of them empty", _names),

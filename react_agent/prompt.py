@@ -11,10 +11,13 @@ from typing import Any
 
 from react_agent import prompts
 from react_agent.errors import PromptError
+from react_agent.examples import described, shown
 from react_agent.parsers.step import Malformed
+from react_agent.ranking import rank
 from react_agent.types import Earlier, Observation, Part, Role, Source, ToolSpec, Turn
 
-MOST_MADE_EXAMPLES = 3
+TOOL_CHARS = 6000
+"""Characters that the list of tools may take before the tools far from the question are only named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +56,14 @@ class Prompt:
         earlier questions of a session.
         """
         return (
-            *self.opening(specs),
+            *self.opening(specs, before[0][0] if before else question),
             *self.render_before(before),
             *self._run(question, turns),
         )
 
-    def opening(self, specs: Sequence[ToolSpec]) -> tuple[Part, ...]:
+    def opening(self, specs: Sequence[ToolSpec], question: str) -> tuple[Part, ...]:
         """What stands before the question: the rules, the tools, and examples that use only these tools."""
-        return (Part("system", self._rules(specs)), *self._examples(specs))
+        return (Part("system", self._rules(specs, question)), *self._examples(specs, question))
 
     def render_before(self, before: Sequence[Earlier]) -> tuple[Part, ...]:
         """Earlier questions, each up to its last turn: what follows stands in place of the cue behind it."""
@@ -76,18 +79,23 @@ class Prompt:
 
     def render_turn(self, turn: Turn) -> tuple[Part, ...]:
         """What one turn adds to the prompt: what the model said, what was observed, and the cue."""
-        said = turn.step.said.rstrip()
-        parts = [Part("assistant", said, "model")] if said else []
-        for number, observation in enumerate(turn.observations, start=1):
-            parts += [_fixed("assistant", "\n"), *self._observed(observation, number, turn)]
+        seen = [self._observed(each, number, turn) for number, each in enumerate(turn.observations, start=1)]
         failed = any(o.kind in ("error", "complaint") for o in turn.observations)
         cue = self.texts.cue_after_error if failed else self.texts.cue
-        return (*parts, _fixed("assistant", "\n" + cue))
+        return tuple(self._answered(Part("assistant", turn.step.said.rstrip(), "model"), seen, cue))
 
     def complaint(self, step: Malformed) -> str:
         """The sentence that tells the model what it did wrong and what to write."""
         facts = {name: self._fact(name, fact) for name, fact in step.facts.items()}
         return Template(self.texts.complaints[step.code]).substitute(facts)
+
+    def unknown_number(self, number: str) -> str:
+        """The word to a model that works with a number from nowhere."""
+        return Template(self.texts.texts["unknown_number"]).substitute(number=number)
+
+    def repaired(self, tool: str) -> str:
+        """The word to a model whose call would change the world, and was not written quite right."""
+        return Template(self.texts.texts["repaired"]).substitute(tool=tool)
 
     def repeated(self, times: int) -> str:
         """The word to a model that makes the same call again and again."""
@@ -98,14 +106,26 @@ class Prompt:
         """The request for an answer when the steps are used up."""
         return self.texts.texts["last_turn"]
 
-    def _rules(self, specs: Sequence[ToolSpec]) -> str:
+    def _rules(self, specs: Sequence[ToolSpec], question: str) -> str:
         texts = self.texts.texts
         if not specs:
             return texts["opening_without_tools"]
         return Template(texts["opening"]).substitute(
-            tools="\n".join(self.tool_line(spec) for spec in specs),
-            names=", ".join(spec.name for spec in specs),
+            tools="\n".join(self.tool_lines(specs, question)), names=", ".join(spec.name for spec in specs)
         )
+
+    def tool_lines(self, specs: Sequence[ToolSpec], question: str) -> list[str]:
+        """The tools as the model sees them; of very many, those far from the question by their name only."""
+        lines = [self.tool_line(spec) for spec in specs]
+        if sum(map(len, lines)) <= TOOL_CHARS:
+            return lines
+        near = rank(question, [described(spec) for spec in specs])
+        left = TOOL_CHARS
+        for at in sorted(range(len(specs)), key=lambda at: (-near[at], at)):
+            left -= len(lines[at])
+            if left < 0:
+                lines[at] = f"- {specs[at].name}"
+        return lines
 
     def tool_line(self, spec: ToolSpec) -> str:
         """One tool as the model sees it in the list."""
@@ -118,45 +138,62 @@ class Prompt:
             name=spec.name, parameters="; ".join(parameters), description=spec.description
         )
 
-    def _examples(self, specs: Sequence[ToolSpec]) -> Iterator[Part]:
-        """Worked questions, the last for tools that none is written for: a small model does what it saw last."""
-        here = {spec.name for spec in specs}
-        shown = [example for example in self.texts.examples if example.needs <= here]
-        known = {name for example in shown for name in example.needs}
-        shown += [self._call_of(spec) for spec in specs if spec.name not in known][:MOST_MADE_EXAMPLES]
-        for example in shown:
+    def _examples(self, specs: Sequence[ToolSpec], question: str) -> Iterator[Part]:
+        for example in shown(self.texts, question, specs):
             yield from self._parts("user", "question", question=(example.question, "template"))
-            yield Part("assistant", f"{self.texts.cue} {example.reply}")
+            yield _fixed("assistant", self.texts.cue)
+            for call in example.calls:
+                yield from self._called(call)
+            yield Part("assistant", self._said("answer", thought=example.thought, answer=example.answer))
 
-    def _call_of(self, spec: ToolSpec) -> prompts.Example:
-        """An example made from a tool's own words; its result is named, since none can be known."""
-        arguments = _sample(spec.parameters)
-        values = ", ".join(_shown(value) for value in arguments.values())
-        purpose = spec.description.partition(".")[0]
-        slots = {
-            "name": spec.name,
-            "request": f"{purpose}: {values}" if values else purpose,
-            "arguments": json.dumps(arguments, ensure_ascii=False),
+    def _called(self, call: prompts.Call) -> Iterator[Part]:
+        """One call of an example, and what came of it."""
+        values = list(call.arguments.values()) if isinstance(call.arguments, Mapping) else [call.arguments]
+        alone = self.texts.bare and len(values) == 1 and isinstance(values[0], str)
+        arguments = values[0] if alone else call.arguments
+        said = self._said("call", thought=call.thought, name=call.tool, arguments=arguments)
+        seen = self._written_back("observation", observation=(call.observation, "template"))
+        return self._answered(Part("assistant", said), [seen], self.texts.cue)
+
+    def _answered(self, said: Part, seen: Sequence[Iterator[Part]], cue: str) -> Iterator[Part]:
+        """A reply and what is written back to it, each observation on a line or in a turn of its own."""
+        own_turn = self.texts.observer != "assistant"
+        if said.text:
+            yield said
+        for number, observed in enumerate(seen):
+            if not own_turn or number:
+                yield _fixed(self.texts.observer, "\n")
+            yield from observed
+        yield _fixed("assistant", cue if own_turn else "\n" + cue)
+
+    def _said(self, text: str, **slots: Any) -> str:
+        """A reply as the model should write it, in the dialect's own spelling."""
+        values = {
+            key: json.dumps(value, ensure_ascii=False)
+            if self.texts.quoted or not isinstance(value, str)
+            else value
+            for key, value in slots.items()
         }
-        question, reply = (Template(self.texts.texts[name]) for name in ("call_question", "call_reply"))
-        return prompts.Example(frozenset(), question.substitute(slots), reply.substitute(slots))
+        return Template(self.texts.texts[text]).substitute(values)
 
     def _observed(self, observation: Observation, number: int, turn: Turn) -> Iterator[Part]:
         results = sum(o.kind in ("tool", "error") for o in turn.observations)
         text = observation.text
         if observation.kind == "note":
-            return self._parts("assistant", "note", note=(text, "template"))
+            return self._written_back("note", note=(text, "template"))
         if observation.kind != "tool":
             text = Template(self.texts.texts["error"]).substitute(error=text)
         if results < 2:
-            return self._parts("assistant", "observation", observation=(text, "tool"))
-        return self._parts(
-            "assistant",
+            return self._written_back("observation", observation=(text, "tool"))
+        return self._written_back(
             "numbered_observation",
             number=(str(number), "template"),
             tool=(observation.tool, "template"),
             observation=(text, "tool"),
         )
+
+    def _written_back(self, name: str, **slots: tuple[str, Source]) -> Iterator[Part]:
+        return self._parts(self.texts.observer, name, **slots)
 
     def _parts(self, role: Role, name: str, **slots: tuple[str, Source]) -> Iterator[Part]:
         """Fill one text, each slot as a part of its own: a value is never looked at for slots again."""
@@ -214,26 +251,3 @@ def _type_name(schema: Mapping[str, Any]) -> str:
     if kind == "array":
         return "list of " + _type_name(schema.get("items", {}))
     return str(kind)
-
-
-def _sample(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of the right shape, to show how a call of this tool is written.
-
-    >>> _sample({"properties": {"article": {"type": "string"}}, "required": ["article"]})
-    {'article': 'some article'}
-    """
-    required = parameters.get("required", ())
-    properties = parameters.get("properties", {})
-    return {name: _sample_value(name, schema) for name, schema in properties.items() if name in required}
-
-
-def _sample_value(name: str, schema: Mapping[str, Any]) -> Any:
-    for given in ("examples", "enum"):
-        if schema.get(given):
-            return schema[given][0]
-    samples = {"integer": 3, "number": 2.5, "boolean": True, "array": [], "object": {}}
-    return samples.get(str(schema.get("type")), f"some {name.replace('_', ' ')}")
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -206,11 +206,11 @@ def test_the_first_prompt_that_differs_is_found(run: Saved) -> None:
         assert report.differences[0].first_line == (1, "sha256:other", run.prompts[index])
 
 
-def test_a_template_that_writes_observations_otherwise_differs_after_the_first(run: Saved) -> None:
-    texts = {**PROMPT.texts.texts, "observation": "Result: $observation"}
+def test_a_template_that_writes_errors_otherwise_differs_after_the_first(run: Saved) -> None:
+    texts = {**PROMPT.texts.texts, "error": "Failed: $error"}
     other = replace(PROMPT, texts=replace(PROMPT.texts, texts=texts))
     report = replay(run, prompt=other, toolbox=TOOLBOX)
-    assert places(report) == [(2, "prompt", "prompt")]
+    assert places(report) == [(3, "prompt", "prompt")]
 
 
 def test_another_complaint_is_shown(run: Saved) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-OPTION_KEYS = ("temperature", "max_tokens", "seed", "top_p", "server_stop", "tool_timeout")
+OPTION_KEYS = ("temperature", "max_tokens", "seed", "top_p", "server_stop", "check_numbers", "tool_timeout")
 """What `-o KEY VALUE` may set."""
 
 
@@ -35,6 +35,11 @@ def model_options(function: Function) -> Function:
         ),
         click.option("--format", metavar="NAME", help="How turns are written for the model, such as chatml."),
         click.option("-t", "--dialect", metavar="NAME", help="The prompt template [react]."),
+        click.option(
+            "--constrain",
+            type=click.Choice(["auto", "on", "off"]),
+            help="Hold the server to the form of a reply, where it can [auto].",
+        ),
         click.option(
             "-o",
             "--option",

@@ -1,0 +1,140 @@
+"""Which worked questions a model is shown, for the tools that are there and the question that is asked.
+
+A small model does what it saw last. So the same few examples come first, where a server's cache keeps them, then
+those nearest to the question; both only call tools that are there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from string import Template
+from typing import Any
+
+from react_agent.prompts import LOOK_UP, Call, Example, Texts
+from react_agent.ranking import rank, terms
+from react_agent.types import ToolSpec
+
+MOST_MADE = 3
+"""Examples made for tools that none is written for."""
+
+TOOL_BONUS = 2.0
+"""What an example gains, in units of BM25, by calling the tool whose words stand in the question."""
+
+
+def shown(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> list[Example]:
+    """The examples for a question: those for every question, one for each tool without any, the nearest last."""
+    here = {spec.name: spec for spec in specs}
+    written = {tool for example in (*texts.examples, *texts.nearest) for tool in example.needs}
+    other = [spec for spec in specs if spec.name not in written]
+    look_up = next((spec for spec in other if _takes_one_text(spec)), None)
+    known = here if look_up is None else here | {LOOK_UP: look_up}
+    made = [spec for spec in other if spec is not look_up]
+    return [
+        *(_with(example, known) for example in texts.examples if example.needs <= known.keys()),
+        *(_made(spec, texts) for spec in made[:MOST_MADE]),
+        *(_with(example, known) for example in _nearest(texts, question, known)),
+    ]
+
+
+def affinity(question: str, specs: Sequence[ToolSpec]) -> Mapping[str, float]:
+    """How much of the words that only one tool's description has stand in the question, from 0 to 1.
+
+    >>> tools = [ToolSpec("clock", "Tell the time.", {}), ToolSpec("shop", "Find the price of things.", {})]
+    >>> affinity("At what price is it sold?", tools)
+    {'clock': 0.0, 'shop': 1.0}
+    """
+    words = {spec.name: _words(described(spec)) for spec in specs}
+    asked = _words(question)
+    sharing = {word: sum(word in other for other in words.values()) for word in asked}
+    return {
+        name: min(1.0, float(sum(1 / sharing[word] for word in asked & own))) for name, own in words.items()
+    }
+
+
+def described(spec: ToolSpec) -> str:
+    """All words about a tool: its name, its purpose, its parameters."""
+    properties = spec.parameters.get("properties", {})
+    about = (f"{name} {schema.get('description', '')}" for name, schema in properties.items())
+    return " ".join((spec.name.replace("_", " "), spec.description, *about))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(
+        term for term in terms(text) if " " not in term and (len(term) > 3 or not term.isascii())
+    )
+
+
+def _nearest(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list[Example]:
+    """The examples for this question, the nearest last."""
+    able = [example for example in texts.nearest if example.needs <= known.keys()]
+    near = rank(question, [" ".join((example.question, *example.like)) for example in able])
+    wanted = affinity(question, list({id(spec): spec for spec in known.values()}.values()))
+
+    def score(at: int) -> float:
+        tools = (known[tool].name for tool in able[at].needs)
+        return near[at] + TOOL_BONUS * max((wanted[tool] for tool in tools), default=0.0)
+
+    best = sorted(range(len(able)), key=lambda at: (-score(at), at))[: texts.shown]
+    return [able[at] for at in reversed(best)]
+
+
+def _with(example: Example, known: Mapping[str, ToolSpec]) -> Example:
+    """The example with the names and parameters of the tools that are there."""
+    return replace(example, calls=tuple(_called(call, known[call.tool]) for call in example.calls))
+
+
+def _called(call: Call, spec: ToolSpec) -> Call:
+    text = call.arguments
+    arguments = {next(iter(spec.parameters["properties"])): text} if isinstance(text, str) else text
+    return replace(call, tool=spec.name, arguments=arguments)
+
+
+def _made(spec: ToolSpec, texts: Texts) -> Example:
+    """An example made from a tool's own words; its result is named, since none can be known."""
+
+    def text(which: str, **slots: str) -> str:
+        return Template(texts.texts[f"made_{which}"]).substitute(slots)
+
+    arguments = sample(spec.parameters)
+    values = ", ".join(_shown(value) for value in arguments.values())
+    purpose = spec.description.partition(".")[0]
+    request = text("question", request=f"{purpose}: {values}" if values else purpose)
+    result = text("result", name=spec.name)
+    call = Call(text("thought", name=spec.name), spec.name, arguments, result)
+    return Example(request, (call,), text("end"), result)
+
+
+def _takes_one_text(spec: ToolSpec) -> bool:
+    """Whether a tool takes one text and needs nothing else: a search, a table, an encyclopedia."""
+    properties, required = spec.parameters.get("properties", {}), spec.parameters.get("required", ())
+    return (
+        len(required) == 1
+        and next(iter(properties), None) == required[0]
+        and properties[required[0]].get("type") == "string"
+        and "enum" not in properties[required[0]]
+    )
+
+
+def sample(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of the right shape, to show how a call of this tool is written.
+
+    >>> sample({"properties": {"article": {"type": "string"}}, "required": ["article"]})
+    {'article': 'some article'}
+    """
+    required = parameters.get("required", ())
+    properties = parameters.get("properties", {})
+    return {name: _sample_value(name, schema) for name, schema in properties.items() if name in required}
+
+
+def _sample_value(name: str, schema: Mapping[str, Any]) -> Any:
+    for given in ("examples", "enum"):
+        if schema.get(given):
+            return schema[given][0]
+    samples = {"integer": 3, "number": 2.5, "boolean": True, "array": [], "object": {}}
+    return samples.get(str(schema.get("type")), f"some {name.replace('_', ' ')}")
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,68 @@
+"""Which of some texts is nearest to a question: BM25 over words, pairs of words and Chinese characters.
+
+Okapi BM25 as in Robertson and Zaragoza, The Probabilistic Relevance Framework (2009), equation 3.15, with each
+term counted once: the texts are single sentences.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+K1, B = 1.2, 0.75
+PIECE = re.compile(r"[a-zà-ÿ]+|[\u4e00-\u9fff]|#%?")
+COMMON = frozenset(
+    "the a an of is are was be to in on at and it i do does did me for my what how which that".split()
+)
+
+
+def rank(question: str, texts: Sequence[str]) -> list[float]:
+    """How near each text is to the question, 0 for nothing in common.
+
+    >>> first, second = rank("How many goats has she?", ["How many goats are sold?", "What colour is it?"])
+    >>> first > second
+    True
+    """
+    index = _index(tuple(texts))
+    scores = [0.0] * len(texts)
+    for term in terms(question):
+        for at, weight in index.get(term, ()):
+            scores[at] += weight
+    return scores
+
+
+@lru_cache(maxsize=16)
+def _index(texts: tuple[str, ...]) -> Mapping[str, Sequence[tuple[int, float]]]:
+    """Each term with the texts that have it, and what it is worth there."""
+    documents = [terms(text) for text in texts]
+    found = Counter(term for document in documents for term in document)
+    mean = sum(map(len, documents)) / max(len(documents), 1) or 1.0
+    index: dict[str, list[tuple[int, float]]] = {}
+    for at, document in enumerate(documents):
+        length = 1 - B + B * len(document) / mean
+        for term in document:
+            rarity = math.log(1 + (len(documents) - found[term] + 0.5) / (found[term] + 0.5))
+            index.setdefault(term, []).append((at, rarity * (K1 + 1) / (1 + K1 * length)))
+    return index
+
+
+@lru_cache(maxsize=4096)
+def terms(text: str) -> frozenset[str]:
+    """The words of a text and their pairs and triples; a number is `#`, a percentage `#%`.
+
+    >>> sorted(terms("5 goats"))
+    ['#', '# goat', 'goat']
+    """
+    marked = re.sub(r"\d[\d.,]*(%?)", r" #\1 ", text.lower())
+    words = [_stem(word) for word in PIECE.findall(marked)]
+    single = {word for word in words if word not in COMMON}
+    pairs = {" ".join(pair) for pair in zip(words, words[1:], strict=False)}
+    triples = {" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)}
+    return frozenset(single | pairs | triples)
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
