@@ -59,6 +59,11 @@ def test_a_thought_behind_a_call_may_be_cut_off() -> None:
     assert arguments(text, finish_reason="length") == [{"city": "Oslo"}]
 
 
+def test_a_turn_that_ends_before_it_has_begun() -> None:
+    step = both("</s>Final Answer: 4")
+    assert (step.said, kinds("</s>Final Answer: 4")) == ("", ["end_token"])
+
+
 def test_an_answer_named_as_an_action_behind_a_call_is_dropped() -> None:
     text = "Action: now\nAction Input: {}\nAction: Final Answer\nAction Input: It is five."
     assert arguments(text) == [{}]
