@@ -12,7 +12,7 @@ from typing import TypeAlias
 from react_agent import grammar
 from react_agent.budget import Budget, open_budget, refuse_too_long
 from react_agent.errors import ToolError
-from react_agent.guidance import refusal
+from react_agent.guidance import refusal, told_in
 from react_agent.parsers import Piece, Reader
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Step
 from react_agent.prompt import Prompt
@@ -137,8 +137,8 @@ class Agent:
 
     def refusal(self, step: Step, question: str, turns: Sequence[Turn]) -> Observation | None:
         """Why a step is sent back although it could be read."""
-        specs, numbers = self.toolbox.specs, self.check_numbers
-        return refusal(step, question, turns, specs, self.prompt, numbers=numbers)
+        known = "\n".join((*map(told_in, self.before), question))
+        return refusal(step, known, turns, self.toolbox.specs, self.prompt, numbers=self.check_numbers)
 
     def call(self, actions: Sequence[Action]) -> tuple[Observation, ...]:
         """Run the calls of one turn side by side; the results stand in the order of the calls."""

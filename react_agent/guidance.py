@@ -13,7 +13,7 @@ from typing import Any
 from react_agent.parsers.repairs import REPAIRS
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step
 from react_agent.prompt import Prompt
-from react_agent.types import Observation, ToolSpec, Turn
+from react_agent.types import Earlier, Observation, ToolSpec, Turn
 
 COMMON = frozenset({24.0, 30, 31, 52, 60, 360, 365, 366, 1440, 3600, 86400, 273.15, 0.25, 0.5, 0.75})
 """Numbers that need no source: parts of a day and a year, a turn, zero Celsius, halves and quarters."""
@@ -54,6 +54,14 @@ def refusal(
         return None
     number = next(iter(_unknown(_worked_with(step, specs), question, turns)), None)
     return Observation(prompt.unknown_number(number), "complaint") if number else None
+
+
+def told_in(earlier: Earlier) -> str:
+    """What an earlier question of a session told: itself, the results of tools, and the answer."""
+    question, turns = earlier
+    observed = [o.text for turn in turns for o in turn.observations if o.kind == "tool"]
+    answers = [turn.step.answer for turn in turns[-1:] if isinstance(turn.step, FinalAnswer)]
+    return "\n".join((question, *observed, *answers))
 
 
 def _repaired(step: Act, specs: Sequence[ToolSpec]) -> str:

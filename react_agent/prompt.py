@@ -56,10 +56,21 @@ class Prompt:
         earlier questions of a session.
         """
         return (
-            *self.opening(specs, before[0][0] if before else question),
+            *self._opening(question, specs, before),
             *self.render_before(before),
             *self._run(question, turns),
         )
+
+    def start(
+        self, question: str, specs: Sequence[ToolSpec], before: Sequence[Earlier] = ()
+    ) -> tuple[Part, ...]:
+        """The first prompt of a run without the earlier questions, of which the first has chosen the examples."""
+        return (*self._opening(question, specs, before), *self._run(question, ()))
+
+    def _opening(
+        self, question: str, specs: Sequence[ToolSpec], before: Sequence[Earlier]
+    ) -> tuple[Part, ...]:
+        return self.opening(specs, before[0][0] if before else question)
 
     def opening(self, specs: Sequence[ToolSpec], question: str) -> tuple[Part, ...]:
         """What stands before the question: the rules, the tools, and examples that use only these tools."""

@@ -108,8 +108,10 @@ def replay(
             checks += _places(saved)
             checks += _parse(saved)
         if "prompt" in levels and prompt is not None:
-            checks += _opening(saved, prompt)
-            checks += _prompts(saved, prompt, before, known=checks[-1].status == "equal" and not missing)
+            checks += (
+                [Check(0, "prompt", "opening", "skipped")] if missing else _opening(saved, prompt, before)
+            )
+            checks += _prompts(saved, prompt, before, known=checks[-1].status == "equal")
             checks += _complaints(saved, prompt)
         if "tools" in levels:
             checks += _tools(saved, toolbox)
@@ -202,9 +204,9 @@ def _spelled(step: Step, text: str) -> str:
     return plain.dump(step_document(step, text))
 
 
-def _opening(saved: Saved, prompt: Prompt) -> Iterator[Check]:
+def _opening(saved: Saved, prompt: Prompt, earlier: tuple[Earlier, ...]) -> Iterator[Check]:
     run = saved.transcript
-    seen = _attempt(lambda: opening_text(prompt.render(run.question, run.specs, ())))
+    seen = _attempt(lambda: opening_text(prompt.start(run.question, run.specs, earlier)))
     yield _compare(0, "prompt", "opening", run.opening, seen)
 
 

@@ -271,7 +271,7 @@ def test_a_run_whose_earlier_question_is_lost_is_replayed_without_its_prompts(tm
     first.path.unlink()
     [report] = replay_paths([second.path])
     assert report.ok
-    assert report.count("skipped", "prompt") == 1
+    assert report.count("skipped", "prompt") == 2
     assert report.count("equal", "parse") == 1
     assert first.path.name in report.warnings[0]
 
@@ -355,3 +355,30 @@ def test_results_that_were_shortened_stay_shortened_in_later_prompts(tmp_path: P
     again = session_after(saved) if saved else None
     assert again is not None
     assert again.exchanges[0].shortened == kept.shortened
+
+
+# ---- numbers from nowhere
+
+
+def test_a_number_of_an_earlier_question_comes_from_somewhere(tmp_path: Path) -> None:
+    first, second = converse(
+        tmp_path,
+        ["What is 6 times 7?", "And twice that, plus 1?"],
+        [
+            ACT,
+            ANSWER,
+            ' I double 42.\nAction: calculator\nAction Input: {"expression": "42 * 2 + 1"}',
+            ANSWER,
+        ],
+    )
+    assert [observation.text for observation in second.turns[0].observations] == ["85"]
+    invented = ' x\nAction: calculator\nAction Input: {"expression": "4711 * 2"}'
+    asked = converse(tmp_path, ["What is 6 times 7?", "And twice that?"], [ACT, ANSWER, invented, ANSWER])[1]
+    assert asked.turns[0].observations[0].kind == "complaint"
+    assert first.outcome.answer == "forty-two"
+
+
+def test_a_number_that_no_float_holds_is_only_unknown(tmp_path: Path) -> None:
+    long = f' x\nAction: calculator\nAction Input: {{"expression": "{"9" * 400}"}}'
+    [ended] = converse(tmp_path, ["q"], [long, ANSWER])
+    assert ended.outcome.answer == "forty-two"

@@ -255,14 +255,14 @@ class _Unsaved:
 def _head(agent: Agent, question: str, session: Mapping[str, Any] | None) -> Transcript:
     """What a saved run says before its first turn; what it says of the context is what the agent knows.
 
-    The opening is that of the question alone: the earlier ones of a session stand in their own files.
+    The earlier questions of a session stand in their own files.
     """
-    budget = replace(agent.budget(question), before=())
+    budget = agent.budget(question)
     return Transcript(
         question=question,
         dialect=agent.prompt.name,
         specs=budget.specs,
-        opening=opening_text(budget.start().parts),
+        opening=opening_text(agent.prompt.start(question, budget.specs, agent.before)),
         settings={
             **({"session": session} if session else {}),
             "endpoint": agent.endpoint.describe(),
