@@ -53,6 +53,7 @@ DOORS: dict[str, set[str]] = {
     "xllamacpp": {"endpoints"},
     "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench"},
     "click": {"cli"},
+    "prompt_toolkit": {"cli"},
     "platformdirs": {"transcript", "models", "config", "keys", "cards"},
 }
 """Where each outside package may be imported."""

@@ -16,6 +16,7 @@ import react_agent
 
 SUMMARIES: Mapping[str, str] = {
     "ask": "Answer one question.",
+    "chat": "Ask several questions.",
     "replay": "Read saved runs again and tell what differs.",
     "parse": "Show how a reply of a model is read.",
     "prompt": "Show exactly what would be sent.",

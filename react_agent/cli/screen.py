@@ -72,6 +72,11 @@ class Screen:
         """Standard error, which holds everything else."""
         return cls(sys.stderr, secrets=secrets)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing more can be written."""
+        return self._stream in _broken
+
     def line(self, text: str, **style: Any) -> None:
         """Whole lines, on a line of their own."""
         self.end_line()

@@ -97,6 +97,10 @@ class Answer(Display):
             self._shown += sight.text
             self._screen.piece(sight.text)
 
+    def read(self, step: Step, text: str) -> None:
+        if self._shown:
+            self._screen.end_line()  # an answer may be sent back, and then the next line tells why
+
     def end(self, run: Run) -> None:
         """The rest of the answer, or all of it if something else was shown so far."""
         answer = run.outcome.answer
