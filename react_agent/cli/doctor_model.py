@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from react_agent.cards import Card, find_card
 from react_agent.cli.doctor_check import Check, amount, shown_path
+from react_agent.cli.probe_card import STOPS
 from react_agent.config import Settings, asked_as, endpoint, full_name, local_model
+from react_agent.endpoints.detect import server_behind
 from react_agent.errors import EndpointError, ReactError
 
 if TYPE_CHECKING:
     from react_agent.cli.screen import Screen
     from react_agent.probe import Reply
     from react_agent.types import Endpoint
+
+ASIDE = 5.0
+"""Seconds for a question that is not the prompt."""
 
 TOKENS = 16
 """Of the one reply."""
@@ -107,6 +114,8 @@ def reachable_check(settings: Settings, name: str) -> Check | None:
 
 def known_checks(settings: Settings, card: Card | None, reply: Reply | None) -> Iterator[Check]:
     """What a probe found out."""
+    from react_agent.probe import is_cut
+
     if card is None or not card.findings:
         yield Check("stop strings", "note", "not tried out", PROBE)
         yield Check("grammar", "note", "not tried out", PROBE)
@@ -116,10 +125,10 @@ def known_checks(settings: Settings, card: Card | None, reply: Reply | None) -> 
     yield _grammar_check(dict(found.get("grammar") or {}), settings, card)
     sent, read = found.get("sent"), found.get("read")
     if sent and read:
-        is_cut = read < 0.8 * sent
+        is_short = is_cut(sent, read)
         said = f"{read} of {sent} tokens were read, {card.date}"
         fix = "Start the server with a longer context (-c, num_ctx), then: react models probe"
-        yield Check("context read", "fault" if is_cut else "ok", said, fix if is_cut else "")
+        yield Check("context read", "fault" if is_short else "ok", said, fix if is_short else "")
     if reply is None and found.get("write_speed"):
         yield Check("speed", "ok", f"{found['write_speed']} tokens a second, {card.date}")
 
@@ -175,18 +184,28 @@ def _asked(settings: Settings, asked: Endpoint, card: Card | None, err: Screen) 
         yield Check("reply", "fault", "The reply is empty.", "Check the model's name and --format.")
         return
     yield Check("reply", "ok", f"{told.get('model')}: {len(reply.text)} characters in {reply.seconds:.1f} s")
-    yield _format_check(told.get("format"), settings)
+    yield _format_check(told.get("format"), settings, asked)
     yield _context_check(context)
     yield _stream_check(reply, asked)
-    yield _speed_check(reply)
+    yield speed_check(reply)
     yield from known_checks(settings, card, reply)
 
 
-def _format_check(name: object, settings: Settings) -> Check:
-    if name is None:
-        return Check("chat format", "ok", "not needed here")
-    if name == "plain" and settings.format is None:
-        said = "plain: no marks of turns are sent. A chat model does better with its own"
+def _format_check(name: object, settings: Settings, asked: Endpoint) -> Check:
+    """The chat format; one that is set against what the server tells is wrong, or should not be needed."""
+    server = server_behind(asked)
+    if name is None or server is None:
+        return Check("chat format", "ok", "not needed here" if name is None else str(name))
+    if settings.format is not None:
+        with suppress(EndpointError):
+            told = server.find_format(time.monotonic() + ASIDE)
+            if told not in ("plain", settings.format):
+                said = f"{settings.format} is set, and the server tells {told}."
+                return Check(
+                    "chat format", "fault", said, "Leave the format out, so that the server's is taken."
+                )
+    elif name == "plain":
+        said = "plain: no marks of turns are sent. A chat model does better with its own."
         return Check("chat format", "note", said, "Name it with --format, such as chatml or llama3.")
     return Check("chat format", "ok", str(name))
 
@@ -209,7 +228,7 @@ def _stream_check(reply: Reply, asked: Endpoint) -> Check:
     return Check("streaming", "fault", "The reply came in one piece, at its end.", fix)
 
 
-def _speed_check(reply: Reply) -> Check:
+def speed_check(reply: Reply) -> Check:
     speed = reply.write_speed
     if speed is None:
         return Check("speed", "note", "The server counts no tokens.")
@@ -224,14 +243,7 @@ def _stop_check(stop: str, settings: Settings, card: Card) -> Check:
     if stop == "refused" and settings.server_stop:
         said = f"The server refuses them: {card.findings.get('stop_error')}"
         return Check("stop strings", "fault", said, "Take server_stop: true out of your settings.")
-    words = {
-        "honoured": "the server keeps to them",
-        "kept": "the server ends there, and leaves the stop string in the text; it is cut here",
-        "ignored": "the server pays no attention; the reply is cut here",
-        "refused": "the server refuses them, so none is sent; the reply is cut here",
-        "not sent": "there is no server; the reply is cut here",
-    }
-    return Check("stop strings", "ok" if stop == "honoured" else "note", words.get(stop, "it is not clear"))
+    return Check("stop strings", "ok" if stop == "honoured" else "note", STOPS.get(stop, stop))
 
 
 def _grammar_check(grammar: dict[str, str], settings: Settings, card: Card) -> Check:

@@ -122,10 +122,14 @@ def _finding_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _context(found: Mapping[str, Any]) -> str:
+    from react_agent.probe import is_cut
+
     told, sent, read = (found.get(name) for name in ("told", "sent", "read"))
     parts = [f"{told} tokens as told" if told else "not told"]
     if sent and read:
-        parts.append(f"{read} of about {sent} were read")
+        parts.append(
+            f"{read} of about {sent} were read{': the rest was cut off' if is_cut(sent, read) else ''}"
+        )
     return ", ".join(parts)
 
 

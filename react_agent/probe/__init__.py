@@ -13,11 +13,11 @@ from collections.abc import Generator
 from react_agent.parsers import read
 from react_agent.probe.asking import TOKENS, Asker, Reply, Tell, ask, words
 from react_agent.probe.dialects import ask_dialects, best, echoes, invents, keeps_json, thinking, verdict
-from react_agent.probe.findings import Findings, settings_of
+from react_agent.probe.findings import Findings, is_cut, settings_of
 from react_agent.probe.server import long_prompt, try_grammar, try_stop
 from react_agent.types import Endpoint, Part, ToolSpec
 
-__all__ = ["TOKENS", "Findings", "Reply", "ask", "probe", "settings_of"]
+__all__ = ["TOKENS", "Findings", "Reply", "ask", "is_cut", "probe", "settings_of"]
 
 CONTEXT = 2000
 """Tokens of the long prompt."""

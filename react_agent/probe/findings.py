@@ -39,10 +39,14 @@ class Findings:
     prompts: int = 0
     errors: tuple[str, ...] = ()
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether the server read clearly less than was sent."""
-        return self.sent is not None and self.read is not None and self.read < CUT * self.sent
+
+def is_cut(sent: object, read: object) -> bool:
+    """Whether a server read clearly less than was sent; not if one of both is unknown.
+
+    >>> is_cut(2000, 1024), is_cut(2000, 1990), is_cut(2000, None)
+    (True, False, False)
+    """
+    return isinstance(sent, int) and isinstance(read, int) and read < CUT * sent
 
 
 def settings_of(found: Findings, usual: str) -> Mapping[str, Any]:
