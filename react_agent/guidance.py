@@ -21,8 +21,8 @@ COMMON = frozenset({24.0, 30, 31, 52, 60, 360, 365, 366, 1440, 3600, 86400, 273.
 COUNTED = 9
 """Whole numbers up to this one are written as words, or are known: two lamps, seven days."""
 
-SCALED = re.compile(r"/ *10+(?![\d.])|(?<=\)) *\* *100(?![\d.])")
-"""x / 100, x / 1000, (a / b) * 100: a percentage, or grams as kilograms."""
+SCALED = re.compile(r"/ *10+(?![\d.])|((?:/ *[\d.]+|\))) *\* *100(?![\d.])")
+"""x / 100, x / 1000, (a / b) * 100, a / b * 100: a percentage, or grams as kilograms."""
 
 CLOSE = 0.006
 """An answer may be rounded by this share of the number it comes from, and by less than a half."""
@@ -85,7 +85,7 @@ def _worked_with(step: Act | FinalAnswer, specs: Sequence[ToolSpec]) -> str:
         return MOMENT.sub(" ", step.answer)
     pure = {spec.name for spec in specs if spec.effect == "pure"}
     texts = (_texts(action.arguments) for action in step.actions if action.tool in pure)
-    return SCALED.sub(" ", " ".join(texts))
+    return SCALED.sub(lambda match: match[1] or " ", " ".join(texts))
 
 
 def _texts(value: Any) -> str:

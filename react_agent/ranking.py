@@ -6,6 +6,7 @@ term counted once: the texts are single sentences.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -13,9 +14,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 K1, B = 1.2, 0.75
-PIECE = re.compile(r"[a-zà-ÿ]+|[\u4e00-\u9fff]|#%?")
+PIECE = re.compile(r"[a-zà-ÿ]+|[\u4e00-\u9fff]|#%?|[+*/^×÷-]")
+ROUNDING = re.compile(
+    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to)\s+)+\d+ decimals?(?: places)?|\d ?位小数", re.IGNORECASE
+)
+"""How exact an answer is to be says nothing about the kind of question."""
+
 COMMON = frozenset(
-    "the a an of is are was be to in on at and it i do does did me for my what how which that".split()
+    ["the", "a", "an", "of", "is", "are", "was", "be", "to", "in", "on", "at", "and", "it", "i", "do", "does", "did", "me", "for", "my", "what", "how", "which", "that"]
 )
 
 
@@ -56,10 +62,10 @@ def terms(text: str) -> frozenset[str]:
     >>> sorted(terms("5 goats"))
     ['#', '# goat', 'goat']
     """
-    marked = re.sub(r"\d[\d.,]*(%?)", r" #\1 ", text.lower())
+    marked = re.sub(r"\d[\d.,]*(%?)", r" #\1 ", ROUNDING.sub(" ", text.lower()))
     words = [_stem(word) for word in PIECE.findall(marked)]
     single = {word for word in words if word not in COMMON}
-    pairs = {" ".join(pair) for pair in zip(words, words[1:], strict=False)}
+    pairs = {" ".join(pair) for pair in itertools.pairwise(words)}
     triples = {" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)}
     return frozenset(single | pairs | triples)
 

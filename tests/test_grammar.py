@@ -117,7 +117,7 @@ def test_the_replies_that_the_prompt_shows() -> None:
     other = spec("weigh", {"article": {"type": "string"}, "count": {"type": "integer"}}, "article", "count")
     tree = reply([*tools, other])
     cue = prompt.texts.cue
-    turns = groupby(prompt.opening([*tools, other]), key=lambda part: part.role)
+    turns = groupby(prompt.opening([*tools, other], "q"), key=lambda part: part.role)
     shown = ["".join(part.text for part in parts) for role, parts in turns if role == "assistant"]
     replies = [one for text in shown for one in replies_in(text.removeprefix(cue), cue)]
     assert len(replies) > len(shown) >= 6

@@ -58,14 +58,14 @@ def test_a_prompt_ends_at_the_cue_without_a_trailing_space() -> None:
 
 
 def test_examples_name_only_tools_that_are_there() -> None:
-    only_clock = text_of(PROMPT.opening([builtin("current_time").spec]))
+    only_clock = text_of(PROMPT.opening([builtin("current_time").spec], "q"))
     assert "calculator" not in only_clock
     assert "Action: current_time" in only_clock
-    assert "current_time" not in text_of(PROMPT.opening([builtin("calculator").spec]))
+    assert "current_time" not in text_of(PROMPT.opening([builtin("calculator").spec], "q"))
 
 
 def test_a_tool_without_an_example_of_its_own_gets_one_from_its_parameters() -> None:
-    opening = text_of(PROMPT.opening([AREA]))
+    opening = text_of(PROMPT.opening([AREA], "q"))
     assert "Question: Area of a rectangle: 2.5, m" in opening
     assert (
         'Action: area\nAction Input: {"width": 2.5, "unit": "m"}\nObservation: the result of area\n'
