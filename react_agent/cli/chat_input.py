@@ -67,8 +67,14 @@ def _block(text: str, read: Callable[[str], str]) -> str:
         try:
             text += "\n" + read(MORE)
         except EOFError:
-            return text.strip("\n")
-    return text.rstrip().removesuffix(BLOCK).strip("\n")
+            return _as_question(text)
+    return _as_question(text.rstrip().removesuffix(BLOCK))
+
+
+def _as_question(text: str) -> str:
+    """A block is never a command."""
+    text = text.strip("\n")
+    return f" {text}" if text.startswith("/") else text
 
 
 def open_lines(entries: Sequence[str], commands: Sequence[str], *, typed: bool) -> Lines:
