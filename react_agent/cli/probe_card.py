@@ -75,7 +75,8 @@ def card_lines(card: Card) -> Iterator[str]:
         yield f"probed      {card.date}, by react-agent {card.version}"
         yield from _finding_lines(card.findings)
     if card.tuned:
-        yield f"tuned       {card.tuned.date}, by react-agent {card.tuned.version}, on {card.tuned.suite}"
+        yield f"tuned       {card.tuned.date}, by react-agent {card.tuned.version}"
+        yield f"suite       {card.tuned.suite}"
         yield from tried_lines(card.tuned.tried)
     yield f"settings    {_value(card.decided) or 'as built in'}"
 
