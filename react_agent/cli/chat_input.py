@@ -56,7 +56,7 @@ def read_entry(read: Callable[[str], str]) -> str:
         return _block(entry.lstrip().removeprefix(BLOCK), read)
     while entry.endswith("\\"):
         try:
-            entry = entry[:-1] + "\n" + read(MORE)
+            entry = entry[:-1] + "\n" + _more(read)
         except EOFError:
             return entry[:-1]
     return entry
@@ -65,10 +65,18 @@ def read_entry(read: Callable[[str], str]) -> str:
 def _block(text: str, read: Callable[[str], str]) -> str:
     while not text.rstrip().endswith(BLOCK):
         try:
-            text += "\n" + read(MORE)
+            text += "\n" + _more(read)
         except EOFError:
             return _as_question(text)
     return _as_question(text.rstrip().removesuffix(BLOCK))
+
+
+def _more(read: Callable[[str], str]) -> str:
+    """A further line; Ctrl-C drops those before it, even where this one is empty."""
+    try:
+        return read(MORE)
+    except KeyboardInterrupt:
+        raise Cancelled from None
 
 
 def _as_question(text: str) -> str:
