@@ -21,7 +21,7 @@ ROUNDING = re.compile(
 """How exact an answer is to be says nothing about the kind of question."""
 
 COMMON = frozenset(
-    ["the", "a", "an", "of", "is", "are", "was", "be", "to", "in", "on", "at", "and", "it", "i", "do", "does", "did", "me", "for", "my", "what", "how", "which", "that"]
+    "the a an of is are was be to in on at and it i do does did me for my what how which that".split()  # noqa: SIM905
 )
 
 
