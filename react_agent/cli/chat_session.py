@@ -138,6 +138,7 @@ class Chat:
         is_interrupted = ended.outcome.reason == "interrupted"
         code = tell_end(ended, self.out, err, tell_failure=not is_interrupted)
         if is_interrupted:
+            err.piece("\n" if err.terminal else "")  # behind the ^C that the terminal shows
             err.line("Interrupted.", fg="yellow")
         if not look.quiet:
             if ended.prompt is not None and (look.usage or look.verbose):
