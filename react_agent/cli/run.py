@@ -20,6 +20,7 @@ from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_fol
 from react_agent.transcript.redaction import redact, redact_head, redact_turn
 from react_agent.types import (
     Constraint,
+    Earlier,
     Endpoint,
     Observation,
     Outcome,
@@ -162,7 +163,7 @@ def run(
     agent = replace(agent, endpoint=heard)
     turns: list[Turn] = []
     error: Exception | None = None
-    head = _head(agent, question, session)
+    head = _head(agent, question, session, settings.secrets)
     sents = [first_sent(head, agent, settings.secrets)]
     with _recorder(head, settings) as recorder:
         try:
@@ -200,11 +201,15 @@ def run(
 
 def first_sent(head: Transcript, agent: Agent, secrets: Sequence[str]) -> Sent:
     """The first prompt as the saved run renders it."""
-    before = tuple(
-        (redact(question, secrets), tuple(redact_turn(turn, secrets) for turn in turns))
-        for question, turns in agent.before
-    )
+    before = _redacted(agent.before, secrets)
     return budget_of_run(redact_head(head, secrets), agent.prompt, before).start()
+
+
+def _redacted(before: Sequence[Earlier], secrets: Sequence[str]) -> tuple[Earlier, ...]:
+    return tuple(
+        (redact(question, secrets), tuple(redact_turn(turn, secrets) for turn in turns))
+        for question, turns in before
+    )
 
 
 def _turns(
@@ -252,17 +257,21 @@ class _Unsaved:
     def outcome(self, outcome: Outcome, measured: Mapping[str, Any]) -> None: ...
 
 
-def _head(agent: Agent, question: str, session: Mapping[str, Any] | None) -> Transcript:
+def _head(
+    agent: Agent, question: str, session: Mapping[str, Any] | None, secrets: Sequence[str]
+) -> Transcript:
     """What a saved run says before its first turn; what it says of the context is what the agent knows.
 
-    The earlier questions of a session stand in their own files.
+    The earlier questions of a session stand in their own files. The opening depends on the question, so it is
+    that of the question as it is saved.
     """
     budget = agent.budget(question)
+    opening = agent.prompt.start(redact(question, secrets), budget.specs, _redacted(agent.before, secrets))
     return Transcript(
         question=question,
         dialect=agent.prompt.name,
         specs=budget.specs,
-        opening=opening_text(agent.prompt.start(question, budget.specs, agent.before)),
+        opening=opening_text(opening),
         settings={
             **({"session": session} if session else {}),
             "endpoint": agent.endpoint.describe(),
