@@ -99,6 +99,7 @@ def _unknown(text: str, question: str, turns: Sequence[Turn]) -> list[str]:
     """The numbers of a text that come from nowhere, as they are written."""
     observed = (o.text for turn in turns for o in turn.observations if o.kind == "tool")
     known = [value for source in (question, *observed) for value in _values(source)]
+    known += [100.0] if "%" in question else []  # the base of a percentage
     return [written for written in NUMBER.findall(text) if not _is_known(_value(written), known)]
 
 

@@ -12,6 +12,11 @@ from react_agent.grammar.values import object_of, text_char
 from react_agent.types import ToolSpec
 
 
+LINE_END = maybe("\n")
+"""Behind a call. Many vocabularies have `"}` and a line break as one token, and a model that may not write it goes
+on inside the string: 2340 * 17.5 / 1000000…"""
+
+
 def reply(
     specs: Sequence[ToolSpec], spelling: Spelling = REACT, *, thought: int = 300, thinking: bool = False
 ) -> Node:
@@ -28,7 +33,8 @@ def reply(
 
 def _call(spec: ToolSpec, spelling: Spelling) -> Node:
     before, between, behind = spelling.call
-    return seq(before, _name(spec, spelling), between, object_of(spec.parameters, spec.parameters), behind)
+    arguments = object_of(spec.parameters, spec.parameters)
+    return seq(before, _name(spec, spelling), between, arguments, behind, LINE_END)
 
 
 def _name(spec: ToolSpec, spelling: Spelling) -> str:
@@ -39,7 +45,7 @@ def _name(spec: ToolSpec, spelling: Spelling) -> str:
 def _answer(specs: Sequence[ToolSpec], spelling: Spelling) -> Node:
     before, behind = spelling.answer
     if spelling.keys:
-        return seq(before, repeat(text_char(), 1, None), behind)
+        return seq(before, repeat(text_char(), 1, None), behind, LINE_END)
     start, between, _ = spelling.call
     names = choice(*(_name(spec, spelling) for spec in specs))
     is_label = "\n" in between
