@@ -57,7 +57,7 @@ class Agent:
     max_steps: int = 8
     seconds: float | None = None
     constrain: bool = True
-    check_numbers: bool = True
+    check_numbers: bool = False
     before: tuple[Earlier, ...] = ()
 
     def run(self, question: str, watch: Watch = lambda _: None) -> Generator[Turn, None, None]:

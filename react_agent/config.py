@@ -53,7 +53,7 @@ class Settings:
     top_p: float | None = None
     server_stop: bool = True
     constrain: str = "auto"
-    check_numbers: bool = True
+    check_numbers: bool = False
     max_steps: int = 8
     deadline: float | None = None
     tools: tuple[str, ...] = ("calculator", "current_time")

@@ -7,6 +7,7 @@ those nearest to the question; both only call tools that are there.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import Template
@@ -19,6 +20,9 @@ from react_agent.types import ToolSpec
 MOST_MADE = 3
 """Examples made for tools that none is written for."""
 
+LOOKING = re.compile(r"look_?\s?up|search|find|table|record|facts?\b|encyclop|almanac|wiki|查", re.IGNORECASE)
+"""How a tool is described that finds whatever is named; the price of an article is not such a tool."""
+
 TOOL_BONUS = 2.0
 """What an example gains, in units of BM25, by calling the tool whose words stand in the question."""
 
@@ -28,7 +32,7 @@ def shown(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> list[Exampl
     here = {spec.name: spec for spec in specs}
     written = {tool for example in (*texts.examples, *texts.nearest) for tool in example.needs}
     other = [spec for spec in specs if spec.name not in written]
-    look_up = next((spec for spec in other if _takes_one_text(spec)), None)
+    look_up = next((spec for spec in other if _looks_up(spec)), None)
     known = here if look_up is None else here | {LOOK_UP: look_up}
     made = [spec for spec in other if spec is not look_up]
     return [
@@ -106,14 +110,15 @@ def _made(spec: ToolSpec, texts: Texts) -> Example:
     return Example(request, (call,), text("end"), result)
 
 
-def _takes_one_text(spec: ToolSpec) -> bool:
-    """Whether a tool takes one text and needs nothing else: a search, a table, an encyclopedia."""
+def _looks_up(spec: ToolSpec) -> bool:
+    """Whether a tool takes one text and finds whatever it names: a search, a table, an encyclopedia."""
     properties, required = spec.parameters.get("properties", {}), spec.parameters.get("required", ())
     return (
         len(required) == 1
         and next(iter(properties), None) == required[0]
         and properties[required[0]].get("type") == "string"
         and "enum" not in properties[required[0]]
+        and LOOKING.search(f"{spec.name} {spec.description}") is not None
     )
 
 

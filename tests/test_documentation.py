@@ -31,7 +31,7 @@ def test_the_settings_page_lists_every_setting_with_its_type_and_default() -> No
     built_in = Settings()
     for key, _, shown in rows:
         value = getattr(built_in, key)
-        if isinstance(value, (bool, int, float)) or key == "dialect":
+        if isinstance(value, (bool, int, float, str)):
             assert shown.strip(" `") == str(value).lower(), key
         elif value:
             assert shown.strip() == ", ".join(value), key

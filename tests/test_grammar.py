@@ -33,6 +33,7 @@ CALL = 'Action: calculator\nAction Input: {"expression": "1 + 1"}'
 
 ALLOWED = [
     f" I add.\n{CALL}",
+    f"\n{CALL}\n",
     f"\n{CALL}",
     f" {CALL}",
     " Final Answer: 42",
@@ -74,7 +75,6 @@ REFUSED = [
     f" I add [TOOL_CALLS]\n{CALL}",
     f" two\nlines\n{CALL}",
     f" I\u200badd\n{CALL}",
-    f"\n{CALL}\n",
     f"\n{CALL}\nObservation: 2",
     "\nAction: calculator\nAction Input: {}",
     '\nAction: calculator\nAction Input: {"expression": 2}',

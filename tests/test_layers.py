@@ -54,7 +54,7 @@ DOORS: dict[str, set[str]] = {
     "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench"},
     "click": {"cli"},
     "prompt_toolkit": {"cli"},
-    "platformdirs": {"transcript", "models", "config", "keys", "cards"},
+    "platformdirs": {"cli", "transcript", "models", "config", "keys", "cards"},
 }
 """Where each outside package may be imported."""
 

@@ -186,7 +186,10 @@ def template() -> Any:
         (lambda t: t["complaints"].pop("TRUNCATED"), "complaints: missing text 'TRUNCATED'"),
         (lambda t: t.pop("cue_after_error"), "missing key 'cue_after_error'"),
         (lambda t: t.update(colour="red"), "unknown key 'colour'"),
-        (lambda t: t["examples"].append({"needs": []}), "an example has `question`, `calls`, `thought` and `answer`"),
+        (
+            lambda t: t["examples"].append({"needs": []}),
+            "an example has `question`, `calls`, `thought` and `answer`",
+        ),
     ],
 )
 def test_a_template_with_a_fault_is_refused_and_the_fault_named(change: Any, fault: str) -> None:
