@@ -11,7 +11,6 @@ from react_agent.grammar.tree import NOTHING, Named, Node, choice, maybe, repeat
 from react_agent.grammar.values import object_of, text_char
 from react_agent.types import ToolSpec
 
-
 LINE_END = maybe("\n")
 """Behind a call. Many vocabularies have `"}` and a line break as one token, and a model that may not write it goes
 on inside the string: 2340 * 17.5 / 1000000…"""
