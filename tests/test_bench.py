@@ -254,7 +254,7 @@ def test_tools_in_the_head_of_a_suite_stand_in_for_built_in_ones(home: Home) -> 
     report = document(done)
     assert report["head"]["tools"] == ["current_time", "price", "calculator"]
     assert [each["file"] for each in report["head"]["tool_files"]] == ["tools.py"]
-    assert observed(home) == ["24.90", "7", "error: no such article"]
+    assert observed(home) == ["24.90", "7", "no such article"]
     assert (report["runs"][0]["steps"], report["runs"][0]["good_steps"]) == (4, 3)
 
 
