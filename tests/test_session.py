@@ -221,7 +221,7 @@ class Roomy(Scripted):
 
 def converse(folder: Path, questions: Sequence[str], replies: Sequence[str], **more: Any) -> list[Run]:
     """Ask one question after another as a session does."""
-    agent = Agent(Roomy(replies), PROMPT, Toolbox([builtin("calculator"), page]))
+    agent = Agent(Roomy(replies), PROMPT, Toolbox([builtin("calculator"), page]), check_numbers=True)
     session, runs = Session("s"), []
     for question in questions:
         agent = replace(agent, before=session.before)
