@@ -25,6 +25,7 @@ from react_agent.types import (
     Outcome,
     Part,
     ToolRun,
+    ToolSpec,
     Turn,
     Usage,
 )
@@ -106,10 +107,7 @@ class Agent:
 
     def constraint(self) -> Constraint | None:
         """The form that a reply is held to, if the endpoint can do that."""
-        spelling = self.prompt.texts.spelling
-        if not (self.constrain and self.endpoint.can and spelling):
-            return None
-        return grammar.constraint(self.toolbox.specs, grammar.SPELLINGS[spelling])
+        return reply_form(self.endpoint, self.prompt, self.toolbox.specs) if self.constrain else None
 
     def observe(
         self, step: Step, question: str, turns: Sequence[Turn], watch: Watch
@@ -144,6 +142,12 @@ class Agent:
         """Run the calls of one turn side by side; the results stand in the order of the calls."""
         results = [self.toolbox.start(action) for action in actions]
         return tuple(_result(result, action.tool) for result, action in zip(results, actions, strict=True))
+
+
+def reply_form(endpoint: Endpoint, prompt: Prompt, specs: Sequence[ToolSpec]) -> Constraint | None:
+    """The form that an endpoint can hold a reply to; None where it cannot, or the dialect has none."""
+    spelling = prompt.texts.spelling
+    return grammar.constraint(specs, grammar.SPELLINGS[spelling]) if endpoint.can and spelling else None
 
 
 def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:

@@ -70,14 +70,14 @@ def check(text: str, spelling: Spelling, layout: set[str]) -> None:
     kinds = {repair.kind for repair in step.repairs} - {"placeholder"}
     if call < answer:
         name, _, written = text[call:].partition(between)
-        written = written.removesuffix(behind)
+        written = written.removesuffix("\n").removesuffix(behind)
         if is_echo(written):
             return
         assert isinstance(step, Act), step
         assert [(a.tool, a.arguments) for a in step.actions] == [(name, json.loads(written))]
         assert kinds <= layout
     else:
-        if is_echo(text[answer:].removesuffix(spelling.answer[1])):
+        if is_echo(text[answer:].removesuffix("\n").removesuffix(spelling.answer[1])):
             return
         assert isinstance(step, FinalAnswer), step
         assert kinds <= layout | ENDS

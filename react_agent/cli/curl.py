@@ -12,24 +12,26 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit, urlunsplit
 
+from react_agent.agent import reply_form
 from react_agent.config import Settings, endpoint, full_name, variables, wrong
 from react_agent.endpoints import BY_ADDRESS, address_of
 from react_agent.endpoints.detect import detect
 from react_agent.endpoints.failure import shown
 from react_agent.errors import EndpointError
 from react_agent.keys import key_for
-from react_agent.types import Part
+from react_agent.prompt import Prompt
+from react_agent.types import Part, ToolSpec
 
 PATIENCE = 10.0
 """Seconds for a request to our own address."""
 
 
-def curl_command(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> str:
+def curl_command(settings: Settings, parts: Sequence[Part], prompt: Prompt, specs: Sequence[ToolSpec]) -> str:
     """A command for a POSIX shell that sends the same body; a key stays in its variable.
 
     Raises `ConfigError` for a model that has no server.
     """
-    url, body = _caught(settings, parts, stop)
+    url, body = _caught(settings, parts, prompt, specs)
     words = " ".join(
         shlex.quote(word) for word in ("curl", "-N", url, "-H", "Content-Type: application/json")
     )
@@ -39,7 +41,9 @@ def curl_command(settings: Settings, parts: Sequence[Part], stop: Sequence[str])
     return f"{words}{key} -d {shlex.quote(json.dumps(json.loads(body)))}"
 
 
-def _caught(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> tuple[str, bytes]:
+def _caught(
+    settings: Settings, parts: Sequence[Part], prompt: Prompt, specs: Sequence[ToolSpec]
+) -> tuple[str, bytes]:
     """URL and body, from an endpoint that was told our own address in place of the server's.
 
     What it asks besides is answered with 404, so the prompt comes last.
@@ -65,7 +69,9 @@ def _caught(settings: Settings, parts: Sequence[Part], stop: Sequence[str]) -> t
         thread.start()
         asked = endpoint(replace(_named(settings, here), api_key=None, keys=()))
         deadline = time.monotonic() + PATIENCE
-        with suppress(EndpointError), closing(asked.complete(parts, stop=stop, deadline=deadline)) as stream:
+        form = reply_form(asked, prompt, specs) if settings.constrain != "off" else None
+        stream = asked.complete(parts, stop=prompt.stop, deadline=deadline, constraint=form)
+        with suppress(EndpointError), closing(stream):
             next(stream)
         listener.shutdown()
         thread.join()

@@ -11,7 +11,8 @@ from react_agent.cli.options import model_options, question_argument, settings_f
 
 if TYPE_CHECKING:
     from react_agent.config import Settings
-    from react_agent.types import Part
+    from react_agent.prompt import Prompt
+    from react_agent.types import Part, ToolSpec
 
 PLACEHOLDER = "(your question)"
 
@@ -37,15 +38,15 @@ def command(
     from react_agent.endpoints.formats import flatten
 
     settings = settings_from(**flags)
-    sent, stop = _prompt(settings, question, attach, turns)
+    sent, made_by, specs = _prompt(settings, question, attach, turns)
     out = Screen.out(settings.secrets)
     if parts:
         listed = [{"role": part.role, "text": part.text, "source": part.source} for part in sent]
-        out.line(as_json({"schema_version": 1, "parts": listed, "stop": list(stop)}, indent=2))
+        out.line(as_json({"schema_version": 1, "parts": listed, "stop": list(made_by.stop)}, indent=2))
     elif curl:
         from react_agent.cli.curl import curl_command
 
-        out.line(curl_command(settings, sent, stop))
+        out.line(curl_command(settings, sent, made_by, specs))
     else:
         out.line(flatten(sent, format_name(settings)))
     if not parts and is_asked_for_its_format(settings):
@@ -76,7 +77,8 @@ def is_asked_for_its_format(settings: Settings) -> bool:
 
 def _prompt(
     settings: Settings, question: str | None, attach: Sequence[str], turns: str | None
-) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+) -> tuple[tuple[Part, ...], Prompt, tuple[ToolSpec, ...]]:
+    """The parts, the template that made them, and the tools."""
     from react_agent.budget import budget_of_run, fit
     from react_agent.config import toolbox
     from react_agent.prompt import Prompt
@@ -88,9 +90,10 @@ def _prompt(
 
         prompt = Prompt.load(settings.dialect)
         asked = whole_question(question, attach, otherwise=PLACEHOLDER)
-        return prompt.render(asked, toolbox(settings).specs, ()), prompt.stop
+        specs = toolbox(settings).specs
+        return prompt.render(asked, specs, ()), prompt, specs
     saved = read(turns)
     run, before = saved.transcript, tuple(each.earlier for each in exchanges_before(saved))
     prompt = Prompt.load(run.dialect)
     budget = budget_of_run(run, prompt, before)
-    return budget.render(fit(run.turns, budget)), prompt.stop
+    return budget.render(fit(run.turns, budget)), prompt, run.specs
