@@ -209,6 +209,11 @@ def test_an_endpoint_that_fails_leaves_no_card(home: Home) -> None:
     assert not (home.path / ".local/share/react-agent/cards").exists()
 
 
+def test_a_person_is_not_tuned(home: Home) -> None:
+    done = home.react("models", "tune", suite(home), "-m", "human")
+    assert (done.exit_code, "A person is no model" in done.stderr) == (2, True)
+
+
 def test_a_suite_that_is_not_there(home: Home) -> None:
     done = home.react("models", "tune", "none.jsonl", "-m", home.script(ANSWER))
     assert (done.exit_code, "none.jsonl cannot be read" in done.stderr) == (2, True)

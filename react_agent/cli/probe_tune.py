@@ -143,8 +143,11 @@ def _order(trial: Trial) -> tuple[int, float]:
 def _opened(settings: Settings, err: Screen, *, quiet: bool) -> Endpoint:
     """The endpoint, loaded, so that it is known what it can do."""
     from react_agent.cli.models import fetch_if_missing, load
-    from react_agent.config import endpoint
+    from react_agent.cli.probe import UNPROBED
+    from react_agent.config import endpoint, full_name, wrong
 
+    if full_name(settings).partition(":")[0] in UNPROBED:
+        raise wrong("A person is no model, and is not tuned.")
     fetch_if_missing(settings, err)
     opened = endpoint(settings)
     load(opened, err, quiet=quiet)
