@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -36,9 +35,6 @@ TOLD_AT, STOPPED_AT = 3, 4
 Sight: TypeAlias = Piece | Step | Observation
 """What can be watched while a turn goes on: text as it is certain, the step read, each observation."""
 
-ERROR = re.compile(r"\s*error:\s*", re.IGNORECASE)
-"""How many tools begin the text of a failure that they return and do not raise."""
-
 Watch: TypeAlias = Callable[[Sight], None]
 
 
@@ -69,7 +65,8 @@ class Agent:
         while outcome(turns, self.max_steps) is None:
             began = time.monotonic()
             refuse_too_long(self.endpoint, sent)
-            completion, step = self.think(sent.parts, watch, deadline)
+            form = self.constraint(last=len(turns) == self.max_steps)
+            completion, step = self.think(sent.parts, watch, deadline, form)
             observations = self.observe(step, question, turns, watch)
             turns.append(Turn(completion, step, observations, time.monotonic() - began))
             sent = sent.then(turns[-1])
@@ -80,14 +77,18 @@ class Agent:
         return open_budget(self.endpoint, self.prompt, question, self.toolbox.specs, self.before)
 
     def think(
-        self, parts: Sequence[Part], watch: Watch, deadline: float | None = None
+        self,
+        parts: Sequence[Part],
+        watch: Watch,
+        deadline: float | None = None,
+        form: Constraint | None = None,
     ) -> tuple[Completion, Step]:
         """Ask for one reply and read it as it comes; hang up as soon as what follows cannot matter."""
         tools = {spec.name: spec.parameters for spec in self.toolbox.specs}
         reader = Reader(tools, in_thought=bool(self.prompt.texts.cue))
         text, usage = [], Usage()
         completion = None
-        stop, form = self.prompt.stop, self.constraint()
+        stop = self.prompt.stop
         with closing(self.endpoint.complete(parts, stop=stop, deadline=deadline, constraint=form)) as stream:
             for item in stream:
                 if isinstance(item, str):
@@ -105,9 +106,10 @@ class Agent:
         watch(step)
         return completion, step
 
-    def constraint(self) -> Constraint | None:
-        """The form that a reply is held to, if the endpoint can do that."""
-        return reply_form(self.endpoint, self.prompt, self.toolbox.specs) if self.constrain else None
+    def constraint(self, *, last: bool = False) -> Constraint | None:
+        """The form that a reply is held to, if the endpoint can do that; the `last` one may only answer."""
+        specs = () if last else self.toolbox.specs
+        return reply_form(self.endpoint, self.prompt, specs) if self.constrain else None
 
     def observe(
         self, step: Step, question: str, turns: Sequence[Turn], watch: Watch
@@ -147,7 +149,11 @@ class Agent:
 def reply_form(endpoint: Endpoint, prompt: Prompt, specs: Sequence[ToolSpec]) -> Constraint | None:
     """The form that an endpoint can hold a reply to; None where it cannot, or the dialect has none."""
     spelling = prompt.texts.spelling
-    return grammar.constraint(specs, grammar.SPELLINGS[spelling]) if endpoint.can and spelling else None
+    if spelling is None or not endpoint.can:
+        return None
+    # Not as a regular expression: engines that make an automaton of it take minutes.
+    form = replace(grammar.constraint(specs, grammar.SPELLINGS[spelling]), regex=None)
+    return form if any(getattr(form, notation) is not None for notation in endpoint.can) else None
 
 
 def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:
@@ -190,10 +196,7 @@ def _mark(turn: Turn) -> tuple[object, ...]:
 
 
 def _result(result: Callable[[], Observation], tool: str) -> Observation:
-    """The result; one that calls itself an error is an error."""
     try:
-        seen = result()
+        return result()
     except ToolError as problem:
         return Observation(str(problem), "error", tool)
-    said = ERROR.match(seen.text)
-    return replace(seen, text=seen.text[said.end() :], kind="error") if said else seen

@@ -393,22 +393,20 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
 
     Raises `ConfigError` and `PromptError`.
     """
-    from react_agent.agent import Agent
+    from react_agent.agent import Agent, reply_form
     from react_agent.prompt import Prompt
 
     prompt = Prompt.load(settings.dialect)
     if not settings.server_stop:
         prompt = Prompt(replace(prompt.texts, stop=()))
-    asked = endpoint(settings)
-    if settings.constrain == "on" and not (asked.can and prompt.texts.spelling):
-        why = (
-            f"{asked.kind}: takes no form" if prompt.texts.spelling else f"the dialect {prompt.name} has none"
-        )
-        raise wrong(f"A reply cannot be held to its form: {why}.", "Write --constrain auto, or off.")
+    asked, tools = endpoint(settings), toolbox(settings, given)
+    if settings.constrain == "on" and reply_form(asked, prompt, tools.specs) is None:
+        why = f"{asked.kind} takes none for the dialect {prompt.name}"
+        raise wrong(f"A reply cannot be held to a form: {why}.", "Write --constrain auto, or off.")
     return Agent(
         asked,
         prompt,
-        toolbox(settings, given),
+        tools,
         settings.max_steps,
         settings.deadline,
         constrain=settings.constrain != "off",

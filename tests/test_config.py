@@ -404,3 +404,18 @@ def test_without_server_stop_no_stop_string_is_asked_for(tmp_path: Path) -> None
     asked = {"model": f"script:{script}"}
     assert config.build(read_settings(asked)).prompt.stop == ("\nObservation",)
     assert config.build(read_settings(asked | {"server_stop": False})).prompt.stop == ()
+
+
+def test_a_form_that_is_asked_for_must_be_possible(tmp_path: Path) -> None:
+    script = tmp_path / "replies.txt"
+    script.write_text("Final Answer: 1\n", encoding="utf-8")
+    asked = {"model": f"script:{script}"}
+    assert config.build(read_settings(asked | {"constrain": "auto"})).constraint() is None
+    with pytest.raises(
+        ConfigError, match="cannot be held to a form: script takes none for the dialect react"
+    ):
+        config.build(read_settings(asked | {"constrain": "on"}))
+    held = {"model": "llamacpp:http://127.0.0.1:9", "constrain": "on"}
+    assert config.build(read_settings(held)).constraint() is not None
+    with pytest.raises(ConfigError, match="llamacpp takes none for the dialect paper"):
+        config.build(read_settings(held | {"dialect": "paper"}))

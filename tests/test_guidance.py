@@ -13,7 +13,7 @@ from react_agent.parsers.repairs import REPAIRS
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
 from react_agent.prompt import Prompt
 from react_agent.tools import Toolbox, builtin, tool
-from react_agent.types import Completion, Observation, Outcome, ToolSpec, Turn
+from react_agent.types import Completion, Constraint, Observation, Outcome, Stream, ToolSpec, Turn
 
 PROMPT = Prompt.load()
 SPECS = (builtin("calculator").spec, builtin("current_time").spec)
@@ -171,3 +171,45 @@ def test_a_result_that_calls_itself_an_error_is_one() -> None:
         [' So.\nAction: find\nAction Input: {"name": "hat"}', " No.\nFinal Answer: none"], [find], "q"
     )
     assert turns[0].observations == (Observation("no hat", "error", "find"),)
+
+
+def test_a_text_of_more_lines_is_no_failure_whatever_it_begins_with() -> None:
+    @tool
+    def log() -> str:
+        """Read the log."""
+        return "error: disk full\ninfo: restarted"
+
+    turns, _ = run([" So.\nAction: log\nAction Input: {}", " Yes.\nFinal Answer: yes"], [log], "q")
+    assert turns[0].observations == (Observation("error: disk full\ninfo: restarted", "tool", "log"),)
+
+
+class Held(Scripted):
+    """A script that can be held to a form, and keeps the forms that it was asked for."""
+
+    can = frozenset({"gbnf"})
+
+    def complete(self, parts: Any, *, constraint: Constraint | None = None, **more: Any) -> Stream:
+        self.forms = [*getattr(self, "forms", []), constraint]
+        return super().complete(parts, constraint=constraint, **more)
+
+
+def test_the_last_request_may_only_be_answered() -> None:
+    call = ' So.\nAction: calculator\nAction Input: {"expression": "1 + 1"}'
+    model = Held([call, " So.\nFinal Answer: 2"])
+    ended = list(Agent(model, PROMPT, Toolbox([builtin("calculator")]), max_steps=1).run("1 + 1?"))
+    assert isinstance(ended[-1].step, FinalAnswer)
+    first, last = (str(form and form.gbnf) for form in model.forms)
+    assert "calculator" in first
+    assert "calculator" not in last
+    assert "Final Answer: " in last
+    assert all(form and form.regex is None for form in model.forms)
+
+
+def test_no_form_is_asked_of_an_endpoint_or_in_a_dialect_that_has_none() -> None:
+    for model, dialect, constrain in (
+        (Scripted([]), "react", True),
+        (Held([]), "paper", True),
+        (Held([]), "react", False),
+    ):
+        agent = Agent(model, Prompt.load(dialect), Toolbox([builtin("calculator")]), constrain=constrain)
+        assert agent.constraint() is None

@@ -18,7 +18,7 @@ from react_agent.prompt import Prompt
 from react_agent.replay import LEVELS, Report, no_network, replay, replay_paths
 from react_agent.tools import Toolbox, tool
 from react_agent.transcript import Recorder, Saved, opening_text, prompt_hash, read
-from react_agent.types import Transcript, Turn
+from react_agent.types import Outcome, Transcript, Turn
 
 CALLS: list[str] = []
 
@@ -376,3 +376,25 @@ def test_p20_a_tool_that_only_claims_to_be_pure_is_found_out(run: Saved, server:
 def test_p20_a_replay_is_the_same_each_time(run: Saved) -> None:
     first = replay(run, prompt=PROMPT, toolbox=TOOLBOX)
     assert replay(run, prompt=PROMPT, toolbox=TOOLBOX) == first
+
+
+def test_a_failure_that_a_pure_tool_returned_replays_equal(tmp_path: Path) -> None:
+    @tool(effect="pure")
+    def find(name: str) -> str:
+        """Find a thing."""
+        return f"error: no {name}"
+
+    toolbox = Toolbox([find])
+    agent = Agent(
+        Scripted([' x\nAction: find\nAction Input: {"name": "hat"}', " x\nFinal Answer: no"]), PROMPT, toolbox
+    )
+    head = Transcript("q", PROMPT.name, toolbox.specs, opening_text(PROMPT.render("q", toolbox.specs, ())))
+    turns: list[Turn] = []
+    with Recorder(tmp_path / "run.yaml", head) as recorder:
+        for turn in agent.run("q"):
+            recorder.turn(turn, prompt_hash(PROMPT.render("q", toolbox.specs, turns), ()))
+            turns.append(turn)
+        recorder.outcome(Outcome("answered", "no"))
+    report = replay(read(tmp_path / "run.yaml"), prompt=PROMPT, toolbox=toolbox)
+    assert report.differences == ()
+    assert report.count("equal", "tools") == 1

@@ -10,7 +10,7 @@ from react_agent.agent import repeats
 from react_agent.bench.answers import is_right
 from react_agent.bench.suite import Task
 from react_agent.parsers.step import Act, FinalAnswer, Malformed
-from react_agent.types import Observation, Outcome, Turn, Usage
+from react_agent.types import Outcome, Turn, Usage
 
 INVENTED = "invented_observation"
 """The repair that cuts what the model wrote in the name of a tool."""
@@ -74,12 +74,7 @@ def is_good(turn: Turn) -> bool:
     if isinstance(turn.step, FinalAnswer):
         return True
     results = [seen for seen in turn.observations if seen.kind in ("tool", "error")]
-    return isinstance(turn.step, Act) and bool(results) and not any(map(is_error, results))
-
-
-def is_error(seen: Observation) -> bool:
-    """Whether a tool failed, or says so itself, in a text that begins with `error:`."""
-    return seen.kind == "error" or seen.text.lstrip()[:6].lower() == "error:"
+    return isinstance(turn.step, Act) and bool(results) and not any(seen.kind == "error" for seen in results)
 
 
 def result_document(each: Result) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -53,7 +54,7 @@ class Request:
         return list(self.stop[:MOST_SENT]) or None
 
 
-class CompletionServer:
+class CompletionServer(ABC):
     """The server at `base_url`, which may end in a slash or in `/v1`.
 
     `format` says how turns are written into the prompt; without one the server is asked where it can tell,
@@ -94,13 +95,13 @@ class CompletionServer:
 
     # ---- what a kind of server says of itself
 
+    @abstractmethod
     def body(self, asked: Request) -> dict[str, Any]:
         """The body of the request; fields that are None are left out."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reader(self) -> Callable[[Mapping[str, Any]], Event]:
         """How an event is read; a new one for each reply, since some servers repeat what they said."""
-        raise NotImplementedError
 
     def base(self, base_url: str) -> str:
         """The address that the routes are appended to."""

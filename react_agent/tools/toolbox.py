@@ -30,6 +30,8 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
 OMITTED = "[… {n} characters omitted]"
 LEAST_MAX_CHARS = 100
+ERROR = re.compile(r"\s*error:\s*(.+)\s*", re.IGNORECASE)
+"""One line by which a tool tells of a failure that it returns and does not raise; a log has more lines."""
 
 Function: TypeAlias = Callable[..., object]
 
@@ -116,8 +118,9 @@ class Toolbox:
     def call(self, action: Action) -> Observation:
         """Call one tool and return its result as text for the model.
 
-        Raises `ToolError`, with a text for the model, when there is no such tool, its arguments do not fit,
-        it fails, or its time is up. Only a Ctrl-C of the person at the keyboard passes through.
+        Raises `ToolError`, with a text for the model, when there is no such tool, its arguments do not fit, it
+        fails or says so in a line that begins with `error:`, or its time is up. Only a Ctrl-C of the person at
+        the keyboard passes through.
         """
         return self.start(action)()
 
@@ -136,7 +139,10 @@ class Toolbox:
         wait = start_within(seconds, lambda: self._tried(chosen, action.arguments), action.tool)
 
         def result() -> Observation:
-            shown, omitted = shorten(wait(), self._max_chars)
+            text = wait()
+            if said := ERROR.fullmatch(text):
+                raise ToolError(said[1])
+            shown, omitted = shorten(text, self._max_chars)
             return Observation(shown, "tool", action.tool, omitted)
 
         return result
