@@ -282,15 +282,25 @@ def test_files_beside_a_suite_are_run_only_when_they_are_named(home: Home) -> No
     assert observed(home) == ["7"]
 
 
-def test_two_tools_of_one_name_are_refused_where_both_are_named(home: Home) -> None:
+def test_a_built_in_tool_that_is_named_takes_the_place_of_a_files(home: Home) -> None:
     file = str(home.write("tools.py", TOOLS))
-    done = home.react("bench", suite(home), "-T", "calculator", "--tools", file, "-m", home.script(ANSWER))
-    assert done.exit_code == 2
-    assert_one_line(done.stderr, "two tools are called 'calculator'")
+    script = home.script(ACT, SEVEN)
+    done = home.react(
+        "bench", suite(home, 1), "-T", "calculator", "--tools", file, "--save", "runs", "--json", "-m", script
+    )
+    assert document(done)["head"]["tools"] == ["calculator", "price"]
+    assert observed(home) == ["409.5"]
     alone = home.react(
         "bench", suite(home, 1), "-T", "none", "--tools", file, "-q", "--json", "-m", home.script(ANSWER)
     )
     assert document(alone)["head"]["tools"] == ["price", "calculator"]
+
+
+def test_two_files_with_tools_of_one_name_are_refused(home: Home) -> None:
+    one, two = (str(home.write(name, TOOLS)) for name in ("one.py", "two.py"))
+    done = home.react("bench", suite(home), "--tools", one, "--tools", two, "-m", home.script(ANSWER))
+    assert done.exit_code == 2
+    assert_one_line(done.stderr, "two tools are called 'price'")
 
 
 # ---- saved runs

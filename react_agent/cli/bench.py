@@ -163,8 +163,8 @@ def agent_for(
 ) -> tuple[Agent, list[Path]]:
     """The agent, loaded, and the files whose code gave it tools.
 
-    A built-in tool gives way to one of the same name from the suite or from a file, but for one that the
-    command line names: that takes the place of the suite's.
+    A built-in tool gives way to one of the same name from a file, but for one that the command line names: that
+    takes the place of the file's.
     """
     from react_agent.cli.models import fetch_if_missing, load
     from react_agent.config import build
@@ -172,13 +172,11 @@ def agent_for(
 
     fetch_if_missing(settings, err)
     own = [Path(path).expanduser() for path in settings.tool_files]
-    given = [tool for path in suite.tools for tool in load_tools(path) if tool.spec.name not in named]
-    if not named:
-        given += [tool for path in own for tool in load_tools(path)]
-        settings = replace(settings, tool_files=())
-    agent = build(settings, given)
+    files = [*suite.tools, *own]
+    given = [tool for path in files for tool in load_tools(path) if tool.spec.name not in named]
+    agent = build(replace(settings, tool_files=()), given)
     load(agent.endpoint, err, quiet=quiet)
-    return agent, [*suite.tools, *own]
+    return agent, files
 
 
 def jobs_of(
