@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -126,6 +128,53 @@ def question_argument(function: Function) -> Function:
         return words[0] if words else None
 
     return click.argument("question", nargs=-1, metavar="[QUESTION]", callback=whole)(function)
+
+
+class OfRuns(click.Command):
+    """A command that takes saved runs: `-1` names one, and is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        marked = [f" {arg}" if re.fullmatch("-[0-9]+(#.*)?", arg) else arg for arg in args]
+        return super().parse_args(ctx, marked)
+
+
+class RunName(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones only
+    """A saved run, as `find_run` takes it; with `step` also as `RUN#3`. The value is what it finds.
+
+    The command must be an `OfRuns`.
+    """
+
+    name = "run"
+
+    def __init__(self, *, step: bool = False) -> None:
+        self._step = step
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | tuple[Path, int | None]:
+        from react_agent.errors import TranscriptError
+        from react_agent.transcript import find_run, find_step
+
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]
+        name = value.removeprefix(" ")
+        try:
+            return find_step(name, user_runs()) if self._step else find_run(name, user_runs())
+        except TranscriptError as error:
+            self.fail(str(error), param, ctx)
+
+
+def user_runs() -> Path:
+    """The folder where the settings have runs saved. Raises `ConfigError`."""
+    from react_agent.config import project_file, read_file, user_file
+    from react_agent.transcript import runs_folder
+
+    said: dict[str, Any] = {}
+    for file in filter(None, (user_file(), project_file(Path.cwd()))):
+        said |= read_file(file)
+    place = said.get("save")
+    is_folder = isinstance(place, str) and Path(place).suffix.lower() not in {".yaml", ".yml"}
+    return Path(str(place)) if is_folder else runs_folder()
 
 
 def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
