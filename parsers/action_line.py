@@ -11,18 +11,30 @@ from .names import known, plain, said_in, unknown
 from .schema import Note
 from .step import Tools
 
+_NAME = "(?:(?:the|a|your) )?(?:names? of (?:one|the|an?) (?:available )?tools?|tools?[ _]?names?)(?: to (?:use|call))?"
+_ONE_OF = r"(?:should|must) be one of \[[^\]]*\]"
 _ECHO = re.compile(
-    r"(?:the action to take|the name of (?:one|the|a) tool|tool[_ ]name$|name of the tool"
-    r"|<[^>]*tool[^>]*>$"
-    r"|\{[^}]*tool[^}]*\}$|\[?tool_names\]?$"
-    r"|the input (?:to|for|of) the (?:action|tool)"
-    r"|its arguments as one json object|the final answer to the (?:original )?(?:input )?question"
-    r"|the answer, short and in the language"
-    r"|你的最终答案|对原始(?:输入)?问题的最终答案)",
+    "|".join(
+        (
+            rf"{_NAME}(?: ?[(\[][^)\]]*[)\]])?",
+            rf"<(?:{_NAME}|(?:(?:the|a|your) )?tool(?: to (?:use|call))?)>",
+            rf"\{{+(?:{_NAME}|tools?)\}}+",
+            rf"\[(?:{_NAME}|tools?)\]",
+            rf"the action to take(?:, (?:{_ONE_OF}|one of \[[^\]]*\]))?",
+            _ONE_OF,
+            "the (?:input|arguments) (?:to|for|of) the (?:action|tool)(?:,? as (?:one|a) json object)?",
+            "its arguments as one json object",
+            "the final answer to the (?:original )?(?:input )?question",
+            "the answer, short and in the language of the question",
+            "要采取的行动(?:[，,] ?.{0,200}之一)?|.{0,200}工具名称之一|一个工具的名字(?:（[^）]*）)?",
+            "答案，简短，用问题的语言|你的最终答案|对原始(?:输入)?问题的最终答案",
+        )
+    ),
     re.IGNORECASE,
 )
-_ECHO_INSIDE = re.compile(r"\bone of \[|要采取的行动|工具名称之一", re.IGNORECASE)
-"""Phrases of instructions, repeated where a real name or value is due."""
+"""Words of instructions that hold the place of a name, an input or an answer, as the whole of it."""
+
+_AROUND = " \t\r\n.…。`*\"'“”"
 
 _WITH_TEXT = re.compile(r"([^\s:：]+)\s*[:：]\s*(\S.*)", re.DOTALL)
 _WITH_FLAGS = re.compile(r"(\S+)\s+(--?[^\W\d].*)", re.DOTALL)
@@ -43,11 +55,12 @@ class Line(NamedTuple):
 
 
 def is_echo(text: str) -> bool:
-    """Whether a text repeats the instructions in place of following them."""
-    if len(text) >= ECHO:
-        return False
-    text = text.strip()
-    return bool(_ECHO.match(text) or (("[" in text or not text.isascii()) and _ECHO_INSIDE.search(text)))
+    """Whether a text repeats the instructions in place of following them.
+
+    >>> is_echo("the name of one tool (weather, now)"), is_echo('{"q": "power tools"}')
+    (True, False)
+    """
+    return len(text) < ECHO and _ECHO.fullmatch(" ".join(text.strip(_AROUND).split())) is not None
 
 
 def read_line(text: str, tools: Tools, note: Note) -> Line:

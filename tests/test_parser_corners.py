@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from parser_cases import schemas
 
 from react_agent.parsers import Act, FinalAnswer, Malformed, Reader, Step, payload, read, tolerant
+from react_agent.parsers.action_line import is_echo
 from react_agent.parsers.faults import Unreadable
 from react_agent.parsers.fitting import Misfit, fit
 from react_agent.parsers.runs import behind, decoded
@@ -76,6 +77,57 @@ def test_a_thought_with_an_arrow_for_a_colon() -> None:
 
 def test_a_thought_that_repeats_the_instructions() -> None:
     assert fault("Thought: the action to take, should be one of [now]") == ("TEMPLATE_ECHO", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the name of one tool",
+        "The name of one tool (weather, now)",
+        "<tool_name>",
+        "<the tool to use>",
+        "{tool_name}",
+        "{{tool}}",
+        "[tool_names]",
+        "**the action to take**",
+        "should be one of [weather, now]",
+        "the input\nto the action.",
+        "its arguments as one JSON object",
+        "“the answer, short and in the language of the question”",
+        "要采取的行动，应该是[weather, now]之一",
+        "一个工具的名字（weather, now）",
+        "答案，简短，用问题的语言",
+    ],
+)
+def test_a_placeholder_of_the_instructions_is_no_value(text: str) -> None:
+    assert is_echo(text)
+    assert fault(f"Thought: a\nFinal Answer: {text}") == ("TEMPLATE_ECHO", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"q": "power tools"}',
+        "<toolbar>",
+        "<b>tools</b>",
+        "the name of the tool is a hammer",
+        "the action to take is to leave",
+        "The input to the action potential is a sum",
+        "It is one of [1, 2].",
+        "the answer, short and in the language of the French",
+        "要采取的行动是离开",
+    ],
+)
+def test_words_of_the_instructions_within_a_value_are_no_echo(text: str) -> None:
+    step = both(f"Thought: a\nFinal Answer: {text}")
+    assert isinstance(step, FinalAnswer)
+    assert step.answer == text
+
+
+def test_an_input_may_be_about_tools() -> None:
+    step = both('Thought: a\nAction: weather\nAction Input: {"city": "tool town"}')
+    assert isinstance(step, Act)
+    assert step.actions[0].arguments == {"city": "tool town"}
 
 
 @pytest.mark.parametrize("tail", ["[1]", "so <table> it is", "<s>"])
