@@ -16,6 +16,7 @@ from typing import Any
 
 from react_agent import __version__
 from react_agent.errors import ConfigError
+from react_agent.folders import data_folder
 
 SCHEMA_VERSION = 1
 
@@ -71,9 +72,7 @@ def now() -> str:
 
 def cards_folder() -> Path:
     """Where cards are kept. It may not exist yet."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("react-agent", appauthor=False)) / "cards"
+    return data_folder() / "cards"
 
 
 def card_path(card: Card) -> Path:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from react_agent.endpoints import ADDRESSES
 from react_agent.errors import ConfigError
+from react_agent.folders import settings_folder
 
 KEY_FILE = "keys.yaml"
 MOST_BYTES = 1_000_000
@@ -52,9 +53,7 @@ def key_for(url: str, keys: Mapping[str, str]) -> str | None:
 
 def keys_file() -> Path:
     """Where the keys are."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("react-agent", appauthor=False)) / KEY_FILE
+    return settings_folder() / KEY_FILE
 
 
 def read_keys(path: Path | None = None) -> dict[str, str]:

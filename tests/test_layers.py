@@ -24,6 +24,7 @@ LAYERS: dict[str, int] = {
     "ranking": 0,
     "errors": 1,
     "types": 1,
+    "folders": 1,
     "examples": 2,
     "grammar": 2,
     "transcript": 2,
@@ -54,7 +55,7 @@ DOORS: dict[str, set[str]] = {
     "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench"},
     "click": {"cli"},
     "prompt_toolkit": {"cli"},
-    "platformdirs": {"cli", "transcript", "models", "config", "keys", "cards"},
+    "platformdirs": {"cli", "folders"},
 }
 """Where each outside package may be imported."""
 

@@ -20,7 +20,7 @@ NAME = "chat-history"
 
 def history_file() -> Path:
     """Where it is kept: in the user's data folder."""
-    from react_agent.transcript import data_folder
+    from react_agent.folders import data_folder
 
     return data_folder() / NAME
 

@@ -70,13 +70,12 @@ def packages_check(wanted: Sequence[str] | None = None) -> Check:
 
 def folder_checks() -> Iterator[Check]:
     """The folders of the user: are they there, can they be written, how large are they?"""
-    import platformdirs
-
+    from react_agent.folders import data_folder, settings_folder
     from react_agent.models import models_folder
     from react_agent.transcript import runs_folder
 
-    yield _folder("settings", Path(platformdirs.user_config_dir(DISTRIBUTION, appauthor=False)), "HOME")
-    yield _folder("data", Path(platformdirs.user_data_dir(DISTRIBUTION, appauthor=False)), "HOME")
+    yield _folder("settings", settings_folder(), "HOME")
+    yield _folder("data", data_folder(), "HOME")
     yield _folder("models", models_folder(), "REACT_MODELS_DIR")
     yield _folder("runs", runs_folder(), "REACT_RUNS_DIR")
 

@@ -41,7 +41,7 @@ class Command:
 
     def __init__(self, command: str, format: str = "plain") -> None:
         try:
-            self._words = shlex.split(command)
+            self._words = words(command)
         except ValueError as error:
             raise ConfigError(f"The command {command!r} cannot be split into words: {error}.") from None
         if not self._words:
@@ -141,6 +141,17 @@ class Command:
         return EndpointTimeout(
             f"The command {self.model} did not finish within the time limit. Raise the limit, or use a faster one."
         )
+
+
+def words(command: str, *, windows: bool = os.name == "nt") -> list[str]:
+    """Split a command line; on Windows a backslash belongs to a path. Raises `ValueError`.
+
+    >>> words(r'"C:\\My Files\\llama.exe" -f x', windows=True)
+    ['C:\\\\My Files\\\\llama.exe', '-f', 'x']
+    """
+    if not windows:
+        return shlex.split(command)
+    return [word.strip('"') for word in shlex.split(command, posix=False)]
 
 
 def _feed(stdin: IO[bytes], prompt: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from react_agent.endpoints.command import words
 from react_agent.endpoints.formats import flatten
 from react_agent.endpoints.reply import cut_reply
 from react_agent.errors import ConfigError, EndpointError
@@ -90,7 +90,7 @@ class Human:
             path = Path(folder) / "reply.txt"
             path.touch()
             try:
-                code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+                code = subprocess.run([*words(editor), str(path)], check=False).returncode
             except (OSError, ValueError) as error:
                 raise ConfigError(f"The editor {editor!r} cannot be started: {error}.") from None
             reply = path.read_text(encoding="utf-8", errors="replace").rstrip("\n")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from react_agent.errors import ConfigError, EndpointError
+from react_agent.folders import data_folder
 from react_agent.models.catalogue import HubFile, Model, Packages, Source, catalogue, default_model, find
 
 __all__ = [
@@ -51,10 +52,8 @@ class Progress:
 
 def models_folder() -> Path:
     """Where model files are kept: `REACT_MODELS_DIR`, else the user's data folder. It may not exist yet."""
-    import platformdirs
-
     named = os.environ.get("REACT_MODELS_DIR")
-    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("react-agent")) / "models"
+    return Path(named).expanduser() if named else data_folder() / "models"
 
 
 def model_path(name: str) -> Path | None:

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from react_agent.errors import TranscriptError
+from react_agent.folders import data_folder
 
 RUNS_VARIABLE = "REACT_RUNS_DIR"
 LONGEST_NAME = 48
@@ -25,13 +26,6 @@ def runs_folder() -> Path:
     if chosen := os.environ.get(RUNS_VARIABLE):
         return Path(chosen)
     return data_folder() / "runs"
-
-
-def data_folder() -> Path:
-    """The user's data folder for `react-agent`. Nothing is created."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("react-agent", appauthor=False))
 
 
 def new_path(folder: Path, question: str, now: datetime) -> Path:
