@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from react_agent.answers import numbers
 from react_agent.bench import Task, is_right
-from react_agent.bench.answers import numbers
 
 
 def number(wanted: float, tolerance: float = 0.0051) -> Task:

@@ -22,10 +22,12 @@ LAYERS: dict[str, int] = {
     "parsers": 0,
     "prompts": 0,
     "ranking": 0,
+    "answers": 0,
     "errors": 1,
     "types": 1,
     "folders": 1,
     "examples": 2,
+    "expect": 3,
     "grammar": 2,
     "transcript": 2,
     "endpoints": 2,
@@ -47,12 +49,12 @@ LAYERS: dict[str, int] = {
 """A module imports from lower layers only, or from within its own package."""
 
 DOORS: dict[str, set[str]] = {
-    "regex": {"parsers"},
+    "regex": {"parsers", "expect"},
     "json_repair": {"parsers"},
     "requests": {"endpoints", "models"},
     "urllib3": {"endpoints", "models"},
     "xllamacpp": {"endpoints"},
-    "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench"},
+    "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench", "expect"},
     "click": {"cli"},
     "prompt_toolkit": {"cli"},
     "platformdirs": {"cli", "folders"},

@@ -17,14 +17,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from react_agent.answers import TOLERANCE
 from react_agent.bench.lines import Line, read_jsonl, read_yaml
 from react_agent.errors import ConfigError
 
 Kind: TypeAlias = Literal["number", "string", "time"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-TOLERANCE = 0.0051
-"""How far a number may be off where the task does not say: half a hundredth, and a little for rounding."""
 
 MOST_BYTES = 16_000_000
 """Of a suite file."""
