@@ -57,11 +57,16 @@ class Agent:
     check_numbers: bool = False
     before: tuple[Earlier, ...] = ()
 
-    def run(self, question: str, watch: Watch = lambda _: None) -> Generator[Turn, None, None]:
-        """One turn at a time until a turn needs no reply; `outcome` then says why it ended."""
+    def run(
+        self, question: str, watch: Watch = lambda _: None, taken: Sequence[Turn] = ()
+    ) -> Generator[Turn, None, None]:
+        """One turn at a time until a turn needs no reply; `outcome` then says why it ended.
+
+        `taken` are turns of an earlier run of the question: the loop goes on after them.
+        """
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
-        turns: list[Turn] = []
-        sent = self.budget(question).start()
+        turns = list(taken)
+        sent = self.budget(question).start(turns)
         while outcome(turns, self.max_steps) is None:
             began = time.monotonic()
             refuse_too_long(self.endpoint, sent)

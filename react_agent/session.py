@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +134,7 @@ def session_after(saved: Saved, read: Read = transcript.read) -> Session | None:
         return None
     session = Session(told["name"], told["number"] - 1, exchanges_before(saved, read))
     budget = budget_of_run(run, Prompt.load(run.dialect), session.before)
-    last = reduce(Sent.then, run.turns, budget.start())
+    last = budget.start(run.turns)
     name = saved.path.name if saved.path else ""
     return session.then(exchange_of(run, name, last.boundary))
 

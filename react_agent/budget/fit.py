@@ -70,10 +70,10 @@ class Budget:
         """The prompt after these turns."""
         return self.prompt.render(self.question, self.specs, turns, self.before)
 
-    def start(self) -> Sent:
-        """The prompt before the first turn."""
+    def start(self, turns: Iterable[Turn] = ()) -> Sent:
+        """The prompt before the first turn, or after these."""
         head = weigh(text_of(self.render(())))
-        return Sent(self, new=head, last=head, weight=head)
+        return reduce(Sent.then, turns, Sent(self, new=head, last=head, weight=head))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class Sent:
 
 def fit(turns: Iterable[Turn], budget: Budget) -> tuple[Turn, ...]:
     """The turns as they stand in the prompt after them: a function of the turns and the budget alone."""
-    return reduce(Sent.then, turns, budget.start()).turns
+    return budget.start(turns).turns
 
 
 def open_budget(

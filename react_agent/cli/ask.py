@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from react_agent.cli.options import (
+    RunName,
     events_option,
     json_option,
     model_options,
@@ -18,6 +21,8 @@ from react_agent.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from react_agent.agent import Agent
+    from react_agent.cli.fork import Fork
     from react_agent.cli.run import Display, Run
     from react_agent.cli.screen import Screen
 
@@ -27,6 +32,14 @@ if TYPE_CHECKING:
 @model_options
 @tool_options
 @click.option("-f", "--attach", multiple=True, metavar="FILE", help="Append a text file to the question.")
+@click.option(
+    "--from",
+    "origin",
+    envvar="REACT_ASK_FROM",
+    metavar="RUN[#STEP]",
+    type=RunName(step=True),
+    help="Go on from this step of a saved run: its question, and the steps before, are taken from it.",
+)
 @click.option("--max-steps", type=int, metavar="N", help="Steps before one last request for an answer [8].")
 @click.option("--deadline", type=float, metavar="SECONDS", help="Time for the whole run.")
 @click.option("--save", metavar="PATH", help="Folder or .yaml file for the run [the user's data folder].")
@@ -40,6 +53,7 @@ if TYPE_CHECKING:
 def command(
     question: str | None,
     attach: Sequence[str],
+    origin: tuple[Path, int | None] | None,
     save: str | None,
     no_save: bool,
     no_stream: bool,
@@ -55,6 +69,8 @@ def command(
     Piped input alone is the question; with QUESTION it is appended, or answers it with -m human. Every
     option is also read from the environment, as REACT_ASK_ and its name.
 
+    RUN is a file, the beginning of its name, or -1 for the last run.
+
     Exit codes: 0 answered, 1 no answer, 2 wrong use, 3 the model could not be asked, 4 stopped by a limit
     (steps, time, repeats), 130 Ctrl-C.
     """
@@ -66,20 +82,25 @@ def command(
     from react_agent.cli.trace import Trace, last_line
     from react_agent.config import build
 
-    if question is None and not is_piped():
+    fork = _fork(origin, question, attach)
+    if fork is not None:
+        flags["dialect"] = flags["dialect"] or fork.dialect
+    elif question is None and not is_piped():
         raise click.UsageError("There is no question. Write it in quotes, or pipe it in.")
     settings = settings_from(save=False if no_save else save, **flags)
     is_human = (settings.model or "").partition(":")[0] == "human"
-    asked = whole_question(question, attach, piped=not (is_human and question))
+    asked = fork.question if fork else whole_question(question, attach, piped=not (is_human and question))
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
     output = _output(out, settings.secrets, json=json, events=events, stream=not no_stream)
     trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream)]
     fetch_if_missing(settings, err)
-    agent = build(settings)
+    if fork is not None:
+        fork.check(settings)
+    agent = _after(fork, build(settings), err, quiet=quiet)
     load(agent.endpoint, err, quiet=quiet)
     if not quiet:
         tell_origins(settings, agent.endpoint, err, verbose=verbose)
-    ended = run(agent, asked, settings, [*trace, output])
+    ended = run(agent, asked, settings, [*trace, output], fork=fork)
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))
     if not quiet:
@@ -87,6 +108,30 @@ def command(
             err.line(str(ended.prompt), dim=True)
         err.line(last_line(ended, tokens=usage or verbose), dim=True)
     click.get_current_context().exit(code)
+
+
+def _fork(origin: tuple[Path, int | None] | None, question: str | None, attach: Sequence[str]) -> Fork | None:
+    """The run that is gone on from, which brings its own question."""
+    if origin is None:
+        return None
+    if question is not None or attach:
+        raise click.UsageError("--from takes the question of the saved run; leave QUESTION and -f away.")
+    from react_agent.cli.fork import fork_of
+
+    return fork_of(*origin)
+
+
+def _after(fork: Fork | None, agent: Agent, err: Screen, *, quiet: bool) -> Agent:
+    """The agent that goes on after the steps taken; what is taken is told."""
+    if fork is None:
+        return agent
+    if not quiet:
+        err.line(fork.shown, dim=True)
+        if missing := fork.missing(agent.toolbox.specs):
+            err.line(
+                f"Warning: not there any more: {', '.join(missing)}. Name it with -T or --tools.", fg="yellow"
+            )
+    return replace(agent, before=fork.before)
 
 
 def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int:

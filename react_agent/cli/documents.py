@@ -23,6 +23,7 @@ def run_document(run: Run) -> Document:
     return {
         "schema_version": SCHEMA_VERSION,
         "question": run.question,
+        **_origin(run),
         "answer": run.outcome.answer,
         "outcome": run.outcome.reason,
         **({"detail": run.outcome.detail} if run.outcome.detail else {}),
@@ -130,6 +131,12 @@ class Events(Display):
 
 
 KIND_NAMES: Mapping[type, str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}
+
+
+def _origin(run: Run) -> Document:
+    """The saved run that this one goes on from, and at which step."""
+    origin = run.record.settings.get("origin") if run.record else None
+    return {"origin": origin} if origin else {}
 
 
 def _error(run: Run) -> Document:

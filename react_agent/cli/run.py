@@ -11,21 +11,19 @@ from typing import Any
 
 from react_agent.agent import Agent, Sight, outcome
 from react_agent.budget import Count, PromptSize, Sent, budget_of_run, cut_warning, measure
+from react_agent.cli.fork import Fork
+from react_agent.cli.heard import Heard
 from react_agent.cli.masked import Completed, Masked
 from react_agent.config import Settings, wrong
-from react_agent.errors import EndpointError, EndpointTimeout, TranscriptError
+from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Step
 from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
 from react_agent.transcript.redaction import redact, redact_head, redact_turn
 from react_agent.types import (
-    Constraint,
     Earlier,
-    Endpoint,
     Observation,
     Outcome,
-    Part,
-    Stream,
     Transcript,
     Turn,
     Usage,
@@ -83,95 +81,41 @@ class Display:
         """The run is over, and saved."""
 
 
-class Heard:
-    """An endpoint, the text of the reply that it is giving just now, and the time since the run began.
-
-    It is asked for its context once, also where it cannot tell, so that all know the same. A count of tokens
-    is given up as soon as one fails.
-
-    `first_seconds` is how long that reply took to begin, None until it has.
-    """
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.text = ""
-        self.first_seconds: float | None = None
-        self.began = time.monotonic()
-        self._described = endpoint.describe()
-        self.kind = endpoint.kind
-        self.can = endpoint.can
-        self.model = str(self._described.get("model", ""))
-        self._endpoint = endpoint
-        self._can_count = True
-        self._context: list[int | None] = []
-
-    def complete(
-        self,
-        parts: Sequence[Part],
-        *,
-        stop: Sequence[str] = (),
-        deadline: float | None = None,
-        constraint: Constraint | None = None,
-    ) -> Stream:
-        self.text, self.first_seconds = "", None
-        asked = time.monotonic()
-        stream = self._endpoint.complete(parts, stop=stop, deadline=deadline, constraint=constraint)
-        with closing(stream):
-            for item in stream:
-                if isinstance(item, str):
-                    if item and self.first_seconds is None:
-                        self.first_seconds = time.monotonic() - asked
-                    self.text += item
-                yield item
-
-    def count(self, text: str) -> int | None:
-        if self._can_count:
-            try:
-                return self._endpoint.count(text)
-            except EndpointError:
-                self._can_count = False
-        return None
-
-    def context(self) -> int | None:
-        if not self._context:
-            try:
-                self._context.append(self._endpoint.context())
-            except EndpointError:
-                self._context.append(None)
-        return self._context[0]
-
-    def is_late(self, seconds: float | None) -> bool:
-        """Whether the time of the run is over."""
-        return seconds is not None and time.monotonic() >= self.began + seconds
-
-    def describe(self) -> Mapping[str, Any]:
-        return self._described
-
-
 def run(
     agent: Agent,
     question: str,
     settings: Settings,
     displays: Sequence[Display],
     session: Mapping[str, Any] | None = None,
+    fork: Fork | None = None,
 ) -> Run:
     """Run the agent to its end, whatever that is; only errors before the first turn pass through.
 
     Ctrl-C and a failing endpoint end it with an outcome; the reply that was unfinished at a Ctrl-C is kept as
-    the outcome's detail. `session` is what the saved run tells of the session it belongs to.
+    the outcome's detail. `session` is what the saved run tells of the session it belongs to. With a `fork`, its
+    turns are saved first, and the model is asked what comes next.
     """
     heard = Heard(agent.endpoint)
     agent = replace(agent, endpoint=heard)
     turns: list[Turn] = []
     error: Exception | None = None
-    head = _head(agent, question, session, settings.secrets)
+    told = {"session": session} if session else {} if fork is None else fork.told
+    head = _head(agent, question, told, settings.secrets)
     sents = [first_sent(head, agent, settings.secrets)]
     with _recorder(head, settings) as recorder:
+
+        def keep(turn: Turn) -> None:
+            turns.append(turn)
+            recorder.turn(turn, prompt_hash(sents[-1].parts, settings.secrets))
+            sents.append(sents[-1].then(redact_turn(turn, settings.secrets)))
+
+        taken = () if fork is None else fork.turns
+        for turn in taken:
+            keep(turn)
         try:
-            for turn in _turns(agent, question, heard, displays, settings.secrets):
-                turns.append(turn)
+            for turn in _turns(agent, question, heard, displays, settings.secrets, taken):
                 heard.text = ""
-                recorder.turn(turn, prompt_hash(sents[-1].parts, settings.secrets))
-                sents.append(sents[-1].then(redact_turn(turn, settings.secrets)))
+                keep(turn)
                 for display in displays:
                     display.turn(len(turns), turn)
             ended = outcome(turns, agent.max_steps) or _out_of_time(agent)
@@ -213,7 +157,12 @@ def _redacted(before: Sequence[Earlier], secrets: Sequence[str]) -> tuple[Earlie
 
 
 def _turns(
-    agent: Agent, question: str, heard: Heard, displays: Sequence[Display], secrets: Sequence[str]
+    agent: Agent,
+    question: str,
+    heard: Heard,
+    displays: Sequence[Display],
+    secrets: Sequence[str],
+    taken: Sequence[Turn],
 ) -> Iterator[Turn]:
     """The agent's turns, each announced before the model is asked, until the last or the end of the time."""
 
@@ -224,9 +173,9 @@ def _turns(
             else:
                 display.read(sight, heard.text)
 
-    turns: list[Turn] = []
+    turns = list(taken)
     watch = Completed(Masked(show, secrets).seen).seen
-    with closing(agent.run(question, watch)) as running:
+    with closing(agent.run(question, watch, taken)) as running:
         while outcome(turns, agent.max_steps) is None and not heard.is_late(agent.seconds):
             for display in displays:
                 display.step(len(turns) + 1)
@@ -257,9 +206,7 @@ class _Unsaved:
     def outcome(self, outcome: Outcome, measured: Mapping[str, Any]) -> None: ...
 
 
-def _head(
-    agent: Agent, question: str, session: Mapping[str, Any] | None, secrets: Sequence[str]
-) -> Transcript:
+def _head(agent: Agent, question: str, told: Mapping[str, Any], secrets: Sequence[str]) -> Transcript:
     """What a saved run says before its first turn; what it says of the context is what the agent knows.
 
     The earlier questions of a session stand in their own files. The opening depends on the question, so it is
@@ -273,7 +220,7 @@ def _head(
         specs=budget.specs,
         opening=opening_text(opening),
         settings={
-            **({"session": session} if session else {}),
+            **told,
             "endpoint": agent.endpoint.describe(),
             "stop": list(agent.prompt.stop),
             "limits": {"max_steps": agent.max_steps, "seconds": agent.seconds, **budget.limits},
