@@ -39,8 +39,8 @@ READ_RUNS = 256
 """Runs that are kept at hand, since a session's later ones need its earlier ones again."""
 
 Status: TypeAlias = Literal["equal", "differs", "recorded", "skipped"]
-"""`recorded`: taken from the record, since only pure tools are called again. `skipped`: cannot be judged,
-since an earlier prompt already differs or a turn is lost."""
+"""`recorded`: taken from the record, since only pure tools are called again, and no tool said what was altered
+on its way. `skipped`: cannot be judged, since an earlier prompt already differs or a turn is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def _tools(saved: Saved, toolbox: ToolRun | None) -> Iterator[Check]:
             continue
         results = [o for o in turn.observations if o.kind in ("tool", "error")]
         for action, result in zip(turn.step.actions, results, strict=False):  # the last request calls nothing
-            if toolbox is None or action.tool not in pure:
+            if toolbox is None or action.tool not in pure or result.altered:
                 yield Check(number, "tools", action.tool, "recorded")
             else:
                 seen = _attempt(_called, toolbox, action)

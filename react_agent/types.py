@@ -15,6 +15,9 @@ Effect: TypeAlias = Literal["pure", "reads", "writes"]
 """`pure`: same arguments, same result, so a replay may run it again. `reads`: depends on the world.
 `writes`: changes the world."""
 
+Altered: TypeAlias = Literal["", "edited", "broken"]
+"""Who changed a text on its way: nobody, a person at a stop, or a fault that was asked for."""
+
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Source: TypeAlias = Literal["template", "question", "model", "tool"]
 
@@ -65,12 +68,14 @@ class Observation:
 
     `kind` is `tool` (a result), `error` (the tool refused or failed), `complaint` (the reply could not be
     used) or `note` (a word from the loop). `omitted` counts the characters left out of a long result.
+    Of an `altered` one only the record knows what was seen.
     """
 
     text: str
     kind: Literal["tool", "error", "complaint", "note"] = "tool"
     tool: str = ""
     omitted: int = 0
+    altered: Altered = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ LAYERS: dict[str, int] = {
     "prompt": 3,
     "budget": 4,
     "guidance": 4,
+    "breaking": 5,
     "agent": 5,
     "session": 5,
     "keys": 5,

@@ -42,6 +42,7 @@ def head(suite: Suite, settings: Settings, agent: Agent, files: Iterable[Path]) 
             "tool_seconds": settings.tool_timeout,
         },
         "tools": [spec.name for spec in agent.toolbox.specs],
+        **settings.breaks.head,
         "tool_files": [{"file": path.name, "hash": _hash(path.read_bytes())} for path in files],
     }
 

@@ -11,6 +11,7 @@ import click
 
 from react_agent.cli.options import (
     RunName,
+    break_options,
     events_option,
     json_option,
     model_options,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from react_agent.cli.fork import Fork
     from react_agent.cli.run import Display, Run
     from react_agent.cli.screen import Screen
+    from react_agent.config import Settings
 
 
 @click.command("ask", short_help="Answer one question.")
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     type=RunName(step=True),
     help="Go on from this step of a saved run: its question, and the steps before, are taken from it.",
 )
+@break_options
 @click.option("--max-steps", type=int, metavar="N", help="Steps before one last request for an answer [8].")
 @click.option("--deadline", type=float, metavar="SECONDS", help="Time for the whole run.")
 @click.option("--save", metavar="PATH", help="Folder or .yaml file for the run [the user's data folder].")
@@ -100,6 +103,7 @@ def command(
     load(agent.endpoint, err, quiet=quiet)
     if not quiet:
         tell_origins(settings, agent.endpoint, err, verbose=verbose)
+        tell_breaks(settings, err)
     ended = run(agent, asked, settings, [*trace, output], fork=fork)
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))
@@ -132,6 +136,12 @@ def _after(fork: Fork | None, agent: Agent, err: Screen, *, quiet: bool) -> Agen
                 f"Warning: not there any more: {', '.join(missing)}. Name it with -T or --tools.", fg="yellow"
             )
     return replace(agent, before=fork.before)
+
+
+def tell_breaks(settings: Settings, err: Screen) -> None:
+    """Say what is broken on purpose, so that nobody looks for it elsewhere."""
+    if settings.breaks.faults:
+        err.line(f"Broken on purpose: {settings.breaks}", fg="yellow")
 
 
 def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int:

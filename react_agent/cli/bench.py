@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import json_option, model_options, settings_from, tool_options, verbose_option
+from react_agent.cli.options import (
+    break_options,
+    json_option,
+    model_options,
+    settings_from,
+    tool_options,
+    verbose_option,
+)
 
 if TYPE_CHECKING:
     from react_agent.agent import Agent
@@ -27,6 +34,7 @@ GREEDY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
 @click.argument("suite", required=False, metavar="SUITE")
 @model_options
 @tool_options
+@break_options
 @click.option("--max-steps", type=int, metavar="N", help="Steps before one last request for an answer [8].")
 @click.option("--deadline", type=float, metavar="SECONDS", help="Time for each run.")
 @click.option("-k", "expression", metavar="EXPR", help="Only tasks that fit, such as 'tokyo and not time'.")
@@ -96,6 +104,7 @@ def command(
     from react_agent.bench import read_suite
     from react_agent.bench.report import head
     from react_agent.bench.select import select
+    from react_agent.cli.ask import tell_breaks
     from react_agent.cli.bench_folder import prepare
     from react_agent.cli.bench_jobs import measure
     from react_agent.cli.bench_progress import Progress
@@ -125,6 +134,7 @@ def command(
     if not quiet:
         err.line(f"{len(jobs)} runs: {whole.name}, {agent.endpoint.kind}:{agent.endpoint.model}", dim=True)
         tell_origins(settings, agent.endpoint, err, verbose=verbose)
+        tell_breaks(settings, err)
     measured = measure(jobs, settings, at_once, Progress(err, len(jobs), quiet=quiet))
     warnings = [*_warnings(agent, settings, repeat, at_once), *measured.warnings]
     failed = _failure(measured, len(jobs), min_success)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import model_options, settings_from, tool_options, verbose_option
+from react_agent.cli.options import break_options, model_options, settings_from, tool_options, verbose_option
 
 if TYPE_CHECKING:
     from react_agent.cli.chat_commands import Context
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.command("chat", short_help="Ask several questions.")
 @model_options
 @tool_options
+@break_options
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Continue the last saved session.")
 @click.option("--max-steps", type=int, metavar="N", help="Steps before one last request for an answer [8].")
 @click.option("--deadline", type=float, metavar="SECONDS", help="Time for each question.")
@@ -57,6 +58,7 @@ def command(
     Ctrl-C breaks off an answer; at an empty line it leaves with exit code 130. Ctrl-D leaves with 0. For piped
     input the exit code is that of the first question without an answer, as of `react ask`.
     """
+    from react_agent.cli.ask import tell_breaks
     from react_agent.cli.chat_commands import Context
     from react_agent.cli.chat_session import Chat, Look
     from react_agent.cli.models import fetch_if_missing, load
@@ -85,6 +87,8 @@ def command(
     chat = Chat(agent, settings, session_for(saved), look, lambda action: allowed(action, lines, chat))
     if is_typed and not quiet:
         greet(chat, saved)
+    if not quiet:
+        tell_breaks(settings, err)
     ctx.exit(talk(Context(chat, is_typed, settings_for), lines))
 
 

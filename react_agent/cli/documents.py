@@ -30,6 +30,7 @@ def run_document(run: Run) -> Document:
         "exit_code": exit_code(run),
         **_error(run),
         "model": run.model,
+        **_broken(run),
         "steps": [turn_document(number, turn) for number, turn in enumerate(run.turns, 1)],
         "forged_observations": sum(forged(turn.step) for turn in run.turns),
         "usage": usage_document(run.usage),
@@ -75,6 +76,7 @@ def observation_document(observation: Observation) -> Document:
         "tool": observation.tool or None,
         "text": observation.text,
         "omitted": observation.omitted,
+        **({"altered": observation.altered} if observation.altered else {}),
     }
 
 
@@ -142,3 +144,8 @@ def _origin(run: Run) -> Document:
 def _error(run: Run) -> Document:
     told = failure_of_run(run)
     return {} if told is None else {"error": told.error, **({"fix": told.fix} if told.fix else {})}
+
+
+def _broken(run: Run) -> Document:
+    told = run.record.settings.get("break") if run.record else None
+    return {"broken": told} if told else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,6 +76,22 @@ def tool_options(function: Function) -> Function:
     )
 
 
+def break_options(function: Function) -> Function:
+    """What is to go wrong on purpose."""
+    return _with(
+        function,
+        click.option(
+            "--break",
+            "break",  # so that the variable is REACT_ASK_BREAK
+            multiple=True,
+            metavar="FAULT",
+            help="Break it on purpose: no-stop, no-label, truncate=N, think, smart-quotes, two-actions, "
+            "flaky-tool=P, inject or small-context=N; may be repeated.",
+        ),
+        click.option("--break-seed", type=int, default=0, metavar="N", help="Break it in another way [0]."),
+    )
+
+
 def json_option(function: Function) -> Function:
     """The result for programs."""
     return _noted("json", "--json", help="Print one JSON object.")(function)
@@ -96,6 +113,7 @@ def settings_from(
     option: Mapping[str, Any] | None = None,
     tool: Sequence[str] = (),
     tools: Sequence[str] = (),
+    break_seed: int = 0,
     card: bool = True,
     **flags: Any,
 ) -> Settings:
@@ -103,13 +121,15 @@ def settings_from(
 
     Without `card`, what is known of the model decides nothing.
     """
+    from react_agent.breaking import read_breaks
     from react_agent.cli.screen import own_stdout
     from react_agent.config import read_settings
 
+    faults = flags.pop("break", ())
     own_stdout()  # the code of tool files may run from now on
     flags |= option or {}
     flags |= {"tools": tuple(tool) or None, "tool_files": tuple(tools) or None}
-    settings = read_settings(flags, card=card)
+    settings = replace(read_settings(flags, card=card), breaks=read_breaks(faults, break_seed))
     click.get_current_context().find_root().meta["react_agent.secrets"] = settings.secrets
     return settings
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.agent import Agent, Sight, outcome
+from react_agent.breaking.broken import broken
 from react_agent.budget import Count, PromptSize, Sent, budget_of_run, cut_warning, measure
 from react_agent.cli.fork import Fork
 from react_agent.cli.heard import Heard
@@ -95,12 +96,13 @@ def run(
     the outcome's detail. `session` is what the saved run tells of the session it belongs to. With a `fork`, its
     turns are saved first, and the model is asked what comes next.
     """
-    heard = Heard(agent.endpoint)
-    agent = replace(agent, endpoint=heard)
+    endpoint, toolbox = broken(agent.endpoint, agent.toolbox, settings.breaks, question)
+    heard = Heard(endpoint)
+    agent = replace(agent, endpoint=heard, toolbox=toolbox)
     turns: list[Turn] = []
     error: Exception | None = None
     told = {"session": session} if session else {} if fork is None else fork.told
-    head = _head(agent, question, told, settings.secrets)
+    head = _head(agent, question, {**told, **settings.breaks.head}, settings.secrets)
     sents = [first_sent(head, agent, settings.secrets)]
     with _recorder(head, settings) as recorder:
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from react_agent.breaking import Breaks
 from react_agent.config.checks import COMMAND_LINE, KINDS, checked, wrong
 from react_agent.config.model import asked_as
 from react_agent.errors import ConfigError
@@ -57,6 +58,8 @@ class Settings:
     api_key: str | None = field(default=None, repr=False)
     keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Kept keys, each with the scheme, host and port that it belongs to."""
+    breaks: Breaks = field(default_factory=Breaks)
+    """What is to go wrong on purpose. Only a flag says it."""
     origins: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     """Setting → where it was said, for all that are not built in."""
 

@@ -219,6 +219,7 @@ def _observation(observation: Observation) -> Document:
         "kind": observation.kind,
         **({"tool": observation.tool} if observation.tool else {}),
         **({"omitted": observation.omitted} if observation.omitted else {}),
+        **({"altered": observation.altered} if observation.altered else {}),
         "text": observation.text,
     }
 
@@ -269,6 +270,7 @@ def _read_observation(document: Document) -> Observation:
         kind=_one_of(document, "kind", ("tool", "error", "complaint", "note")),
         tool=_get(document, "tool", str, ""),
         omitted=_get(document, "omitted", int, 0),
+        altered=_one_of(document, "altered", ("edited", "broken")) if "altered" in document else "",
     )
 
 
