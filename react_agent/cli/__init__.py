@@ -17,6 +17,7 @@ import react_agent
 SUMMARIES: Mapping[str, str] = {
     "ask": "Answer one question.",
     "chat": "Ask several questions.",
+    "logs": "List, search and remove saved runs.",
     "replay": "Read saved runs again and tell what differs.",
     "parse": "Show how a reply of a model is read.",
     "prompt": "Show exactly what would be sent.",

@@ -197,6 +197,17 @@ def user_runs() -> Path:
     return Path(str(place)) if is_folder else runs_folder()
 
 
+def user_secrets() -> tuple[str, ...]:
+    """What is never shown; nothing where the settings cannot be read."""
+    from react_agent.config import read_settings
+    from react_agent.errors import ConfigError
+
+    try:
+        return read_settings(card=False).secrets
+    except ConfigError:
+        return ()
+
+
 def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
     from react_agent.config import near, wrong
 

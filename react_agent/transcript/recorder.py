@@ -156,6 +156,15 @@ class Recorder:
         self.failed = f"Saving the run to {self.path} has ended: {problem}."
 
 
+def is_being_written(path: Path) -> bool:
+    """Whether a run is going on in this file just now. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        return not _lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def dumps(saved: Saved) -> str:
     """A whole run as the text of its file; `loads` gives an equal one back."""
     transcript = saved.transcript
