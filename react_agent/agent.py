@@ -23,6 +23,7 @@ from react_agent.types import (
     Observation,
     Outcome,
     Part,
+    Thinking,
     ToolRun,
     ToolSpec,
     Turn,
@@ -32,8 +33,9 @@ from react_agent.types import (
 TOLD_AT, STOPPED_AT = 3, 4
 """The same call with the same result: the model is told at the third time, the run ends at the fourth."""
 
-Sight: TypeAlias = Piece | Step | Observation
-"""What can be watched while a turn goes on: text as it is certain, the step read, each observation."""
+Sight: TypeAlias = Piece | Step | Observation | Thinking
+"""What can be watched while a turn goes on: text as it is certain, the step read, each observation, and the
+thinking beside a reply, whole."""
 
 Watch: TypeAlias = Callable[[Sight], None]
 
@@ -45,7 +47,9 @@ class Agent:
     `seconds` bounds a whole run. With `constrain`, an endpoint that can is held to the form of a reply; with
     `check_numbers`, the model is asked about numbers from nowhere. Failures of the endpoint pass through to the
     caller. Near the end of the context, long results of earlier turns are shortened in the prompt; the turns
-    stay whole. `before` are the earlier questions of a session.
+    stay whole. `before` are the earlier questions of a session. A model that `thinks` in tags, or has done so
+    in this run, is sent no stop strings, for a server would end the reply inside the tags, and its form has
+    room for them.
     """
 
     endpoint: Endpoint
@@ -55,6 +59,7 @@ class Agent:
     seconds: float | None = None
     constrain: bool = True
     check_numbers: bool = False
+    thinks: bool = False
     before: tuple[Earlier, ...] = ()
 
     def run(
@@ -70,8 +75,10 @@ class Agent:
         while outcome(turns, self.max_steps) is None:
             began = time.monotonic()
             refuse_too_long(self.endpoint, sent)
-            form = self.constraint(last=len(turns) == self.max_steps)
-            completion, step = self.think(sent.parts, watch, deadline, form)
+            thinks = self.thinks or any(map(thinks_in_tags, turns))
+            form = self.constraint(last=len(turns) == self.max_steps, thinks=thinks)
+            stop = () if thinks else self.prompt.stop
+            completion, step = self.think(sent.parts, watch, deadline, form, stop=stop)
             observations = self.observe(step, question, turns, watch)
             turns.append(Turn(completion, step, observations, time.monotonic() - began))
             sent = sent.then(turns[-1])
@@ -87,34 +94,39 @@ class Agent:
         watch: Watch,
         deadline: float | None = None,
         form: Constraint | None = None,
+        *,
+        stop: Sequence[str] = (),
     ) -> tuple[Completion, Step]:
         """Ask for one reply and read it as it comes; hang up as soon as what follows cannot matter."""
         tools = {spec.name: spec.parameters for spec in self.toolbox.specs}
         reader = Reader(tools, in_thought=bool(self.prompt.texts.cue))
-        text, usage = [], Usage()
+        text, aside, usage = list[str](), _Aside(watch), Usage()
         completion = None
-        stop = self.prompt.stop
         with closing(self.endpoint.complete(parts, stop=stop, deadline=deadline, constraint=form)) as stream:
             for item in stream:
                 if isinstance(item, str):
+                    aside.end()
                     text.append(item)
                     for piece in reader.feed(item):
                         watch(piece)
                     if reader.stop_at is not None:
                         break
+                elif isinstance(item, Thinking):
+                    aside.text += item.text
                 elif isinstance(item, Usage):
                     usage = item
                 else:
                     completion = item
-        completion = completion or Completion("".join(text), "cut", usage)
+        completion = completion or Completion("".join(text), "cut", usage, aside.text)
+        aside.end()
         step = reader.finish(completion.finish_reason)
         watch(step)
         return completion, step
 
-    def constraint(self, *, last: bool = False) -> Constraint | None:
+    def constraint(self, *, last: bool = False, thinks: bool = False) -> Constraint | None:
         """The form that a reply is held to, if the endpoint can do that; the `last` one may only answer."""
         specs = () if last else self.toolbox.specs
-        return reply_form(self.endpoint, self.prompt, specs) if self.constrain else None
+        return reply_form(self.endpoint, self.prompt, specs, thinks=thinks) if self.constrain else None
 
     def observe(
         self, step: Step, question: str, turns: Sequence[Turn], watch: Watch
@@ -151,14 +163,26 @@ class Agent:
         return tuple(_result(result, action.tool) for result, action in zip(results, actions, strict=True))
 
 
-def reply_form(endpoint: Endpoint, prompt: Prompt, specs: Sequence[ToolSpec]) -> Constraint | None:
-    """The form that an endpoint can hold a reply to; None where it cannot, or the dialect has none."""
+def reply_form(
+    endpoint: Endpoint, prompt: Prompt, specs: Sequence[ToolSpec], *, thinks: bool = False
+) -> Constraint | None:
+    """The form that an endpoint can hold a reply to; None where it cannot, or the dialect has none.
+
+    For a model that `thinks`, tags of thinking may stand before the step.
+    """
     spelling = prompt.texts.spelling
     if spelling is None or not endpoint.can:
         return None
     # Not as a regular expression: engines that make an automaton of it take minutes.
-    form = replace(grammar.constraint(specs, grammar.SPELLINGS[spelling]), regex=None)
+    form = replace(grammar.constraint(specs, grammar.SPELLINGS[spelling], thinking=thinks), regex=None)
     return form if any(getattr(form, notation) is not None for notation in endpoint.can) else None
+
+
+def thinks_in_tags(turn: Turn) -> bool:
+    """Whether tags of thinking stand in a reply, or it was cut off inside them."""
+    step = turn.step
+    is_open = isinstance(step, Malformed) and step.code == "UNCLOSED_THINK"
+    return is_open or any(repair.kind == "thinking" for repair in step.repairs)
 
 
 def outcome(turns: Sequence[Turn], max_steps: int) -> Outcome | None:
@@ -181,6 +205,20 @@ def repeats(turns: Sequence[Turn]) -> int:
     """How often the last turn's call gave the same result, counting itself. Thoughts do not count."""
     last = _mark(turns[-1])
     return sum(_mark(turn) == last for turn in turns)
+
+
+class _Aside:
+    """The thinking beside a reply, which is watched once, when the text begins."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.text = ""
+        self._watch = watch
+        self._is_seen = False
+
+    def end(self) -> None:
+        if self.text and not self._is_seen:
+            self._is_seen = True
+            self._watch(Thinking(self.text))
 
 
 def _repeated(step: Step) -> str:

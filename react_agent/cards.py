@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,8 +86,13 @@ def card_path(card: Card) -> Path:
 
 def find_card(asked: str) -> Card | None:
     """The newest card of what is asked for by this name. A damaged file counts as none."""
+    return next(iter(find_cards(asked)), None)
+
+
+def find_cards(asked: str) -> list[Card]:
+    """The cards of what is asked for by this name, the newest first: an address may have had several models."""
     found = [card for _, card in _cards(asked) if isinstance(card, Card) and asked in card.asked]
-    return max(found, key=lambda card: card.newest, default=None)
+    return sorted(found, key=lambda card: card.newest, reverse=True)
 
 
 def all_cards() -> list[tuple[Path, Card | ConfigError]]:
@@ -114,9 +120,27 @@ def write_card(card: Card) -> Path:
         new.write_text(plain.dump(document), encoding="utf-8")
         os.replace(new, path)
     except OSError as error:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):  # where there is no such folder, that fails as well
+            new.unlink()
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error
     return path
+
+
+def note_refused_stop(card: Card, words: str) -> Path:
+    """Write on a card that the server refuses stop strings, and keep what else is known. Raises `ConfigError`."""
+    try:
+        known = read_card(card_path(card))
+    except ConfigError:
+        known = card
+    return write_card(
+        replace(
+            known,
+            asked=tuple(dict.fromkeys((*known.asked, *card.asked))),
+            date=known.date or now(),
+            findings={**known.findings, "stop": "refused", "stop_error": words},
+            settings={**known.settings, "server_stop": False},
+        )
+    )
 
 
 def forget_card(card: Card) -> bool:

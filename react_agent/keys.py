@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -132,5 +133,6 @@ def _write(path: Path, keys: Mapping[str, str]) -> None:
             file.write(text)
         os.replace(new, path)
     except OSError as error:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):  # where there is no such folder, that fails as well
+            new.unlink()
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error

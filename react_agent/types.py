@@ -54,12 +54,21 @@ class Usage:
 class Completion:
     """Exactly what the endpoint returned.
 
-    `finish_reason` is `stop`, `length`, `cut` (the stream was closed by us), or None.
+    `finish_reason` is `stop`, `length`, `cut` (the stream was closed by us), or None. `thinking` is what the
+    server gave beside the text as the model's thinking: it is kept, and never read as a step.
     """
 
     text: str
     finish_reason: str | None = None
     usage: Usage = Usage()
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A piece of thinking that a server gives beside the text of a reply."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +154,9 @@ class Constraint:
     schema: Mapping[str, Any] | None = None
 
 
-Stream: TypeAlias = Generator[str | Usage | Completion, None, None]
-"""One reply as it comes: pieces of text, a `Usage` whenever one is learnt, and a `Completion` last.
+Stream: TypeAlias = Generator[str | Thinking | Usage | Completion, None, None]
+"""One reply as it comes: pieces of text and of thinking beside it, a `Usage` whenever one is learnt, and a
+`Completion` last.
 Closing it closes the connection."""
 
 

@@ -114,6 +114,7 @@ class OpenAIServer(Fake):
     owner: ClassVar[str] = "openai"
     limit: ClassVar[int] = 16
     reasoning: str = ""
+    reasoning_field: str = "reasoning_content"
 
     def models(self, received: Received, wire: Wire) -> Any:
         listed = [{"id": name, "object": "model", "owned_by": self.owner} | self.about for name in self.names]
@@ -153,7 +154,7 @@ class OpenAIServer(Fake):
             if "delta" in choice(""):
                 yield _chunk(begin | {"delta": {"role": "assistant", "content": None}})
                 for word in tokens(self.reasoning):
-                    yield _chunk(begin | {"delta": {"reasoning_content": word}})
+                    yield _chunk(begin | {"delta": {self.reasoning_field: word}})
             for token in self.say(prompt, limit, body.get("stop") or []):
                 made = token.made
                 if token.text:
@@ -268,6 +269,7 @@ class OllamaServer(Fake):
     """Ollama: JSON lines, `prompt_eval_count` left out when it is 0, errors as a string."""
 
     template: str = "<|im_start|>user\n{{ .Prompt }}<|im_end|>\n"
+    reasoning: str = ""
     parameters: str = 'temperature   0.7\nstop          "<|im_end|>"'
     gets: ClassVar[Routes] = {"/api/version": "versions", "/api/tags": "tags"}
     posts: ClassVar[Routes] = {"/api/show": "show", "/api/generate": "generate", "/api/chat": "chat"}
@@ -294,14 +296,27 @@ class OllamaServer(Fake):
         if body.get("raw") and body.keys() & {"template", "system", "context"}:
             words = "raw mode does not support template, system, or context"
             return status(400, self.refusal(words, ""))(received, wire)
-        return self._answer(received, wire, body["prompt"], lambda text: {"response": text})
+        return self._answer(
+            received, wire, body["prompt"], lambda text: {"response": text}, lambda text: {"thinking": text}
+        )
 
     def chat(self, received: Received, wire: Wire) -> None:
         prompt = "\n".join(message["content"] for message in received.json["messages"])
-        self._answer(received, wire, prompt, lambda text: {"message": {"role": "assistant", "content": text}})
+        self._answer(
+            received,
+            wire,
+            prompt,
+            lambda text: {"message": {"role": "assistant", "content": text}},
+            lambda text: {"message": {"role": "assistant", "content": "", "thinking": text}},
+        )
 
     def _answer(
-        self, received: Received, wire: Wire, prompt: str, said: Callable[[str], dict[str, Any]]
+        self,
+        received: Received,
+        wire: Wire,
+        prompt: str,
+        said: Callable[[str], dict[str, Any]],
+        thought: Callable[[str], dict[str, Any]],
     ) -> None:
         body, options = received.json, received.json["options"]
         if body["model"] not in self.names:
@@ -316,6 +331,8 @@ class OllamaServer(Fake):
 
         def lines() -> Iterator[bytes]:
             common = {"model": body["model"], "created_at": "2026-01-01T00:00:00Z"}
+            for word in tokens(self.reasoning):
+                yield _line(common | said("") | thought(word) | {"done": False})
             for token in self.say(prompt, options.get("num_predict", -1), options.get("stop") or []):
                 if token.text:
                     yield _line(common | said(token.text) | {"done": False})

@@ -152,3 +152,9 @@ def test_an_open_file_stops_the_run_before_anything_is_sent(home: Home) -> None:
     assert done.exit_code == 2
     assert server.received == []
     assert_one_line(done.stderr, "can be read by others")
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("a file")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        set_key("openai", "sk-12345678", tmp_path / "there" / "keys.yaml")

@@ -304,14 +304,25 @@ def test_what_the_user_set_stays_and_is_said(home: Home) -> None:
         assert "constrain auto, by ~/.react.yaml" in asked.stderr
 
 
-def test_a_card_of_the_model_that_was_there_before_is_told(home: Home) -> None:
+def test_the_card_of_another_model_at_the_address_decides_nothing(home: Home) -> None:
     llama = Llama(ANSWER)
     with kept(home, llama) as (server, _):
-        assert "Warning" not in home.react("ask", "x", "-m", server.url).stderr
+        asked = home.react("ask", "x", "-v", "-m", server.url).stderr
+        assert "constrain off, by" in asked
+        assert "Warning" not in asked
         props = llama._props
         llama._props = lambda received, wire: _renamed(props, received, wire)  # type: ignore[method-assign]
-        told = home.react("ask", "x", "-m", server.url).stderr
-    assert "comes from the card of small.gguf, and the server has other.gguf now" in told
+        told = home.react("ask", "x", "-v", "-m", server.url).stderr
+        assert "is of small.gguf, and the server has other.gguf now: it is not used" in told
+        assert "constrain off" not in told
+        assert home.react("models", "probe", server.url).exit_code == 0
+        assert len(list(home.path.glob(".local/share/react-agent/cards/*.yaml"))) == 2
+        both = home.react("ask", "x", "-v", "-m", server.url).stderr
+        assert "Warning" not in both
+        assert "other.gguf" in both
+        llama._props = props  # type: ignore[method-assign]
+        again = home.react("ask", "x", "-v", "-m", server.url).stderr
+    assert "small.gguf" in next(line for line in again.splitlines() if line.startswith("constrain off"))
 
 
 def _renamed(props: Behaviour, received: Received, wire: Wire) -> None:

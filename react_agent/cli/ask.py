@@ -78,7 +78,7 @@ def command(
     (steps, time, repeats), 130 Ctrl-C.
     """
     from react_agent.cli.models import fetch_if_missing, load
-    from react_agent.cli.probe_card import tell_origins
+    from react_agent.cli.probe_card import remember_refusal, tell_origins
     from react_agent.cli.question import is_piped, whole_question
     from react_agent.cli.run import run
     from react_agent.cli.screen import Screen
@@ -90,7 +90,7 @@ def command(
         flags["dialect"] = flags["dialect"] or fork.dialect
     elif question is None and not is_piped():
         raise click.UsageError("There is no question. Write it in quotes, or pipe it in.")
-    settings = settings_from(save=False if no_save else save, **flags)
+    settings = settings_from(save=False if no_save else save, ask=True, **flags)
     is_human = (settings.model or "").partition(":")[0] == "human"
     asked = fork.question if fork else whole_question(question, attach, piped=not (is_human and question))
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
@@ -105,6 +105,7 @@ def command(
         tell_origins(settings, agent.endpoint, err, verbose=verbose)
         tell_breaks(settings, err)
     ended = run(agent, asked, settings, [*trace, output], fork=fork)
+    remember_refusal(settings, agent.endpoint, err, quiet=quiet)
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))
     if not quiet:

@@ -109,7 +109,7 @@ def command(
     from react_agent.cli.bench_jobs import measure
     from react_agent.cli.bench_progress import Progress
     from react_agent.cli.exits import show
-    from react_agent.cli.probe_card import tell_origins
+    from react_agent.cli.probe_card import remember_refusal, tell_origins
     from react_agent.cli.screen import Screen
     from react_agent.transcript.redaction import redact_data
 
@@ -123,7 +123,7 @@ def command(
     whole = read_suite(suite)
     tasks = select(whole.tasks, expression, cat, first)
     flags["option"] = {**GREEDY, **(flags["option"] or {})}
-    settings = settings_from(save=False, **flags)
+    settings = settings_from(save=False, ask=True, **flags)
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
     agent, files = agent_for(whole, settings, flags["tool"], err, quiet=quiet)
     folder = Path(save).expanduser() if save else None
@@ -136,6 +136,8 @@ def command(
         tell_origins(settings, agent.endpoint, err, verbose=verbose)
         tell_breaks(settings, err)
     measured = measure(jobs, settings, at_once, Progress(err, len(jobs), quiet=quiet))
+    for job in jobs[:1]:
+        remember_refusal(settings, job.agent.endpoint, err, quiet=quiet)
     warnings = [*_warnings(agent, settings, repeat, at_once), *measured.warnings]
     failed = _failure(measured, len(jobs), min_success)
     selection = {"tasks": len(tasks), "repeat": repeat, "expression": expression, "categories": list(cat)}

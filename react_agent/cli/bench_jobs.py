@@ -19,7 +19,7 @@ from react_agent.cli.run import Display, Run, run
 from react_agent.config import Settings, endpoint
 from react_agent.errors import ConfigError, ContextTooLong, PromptError
 from react_agent.parsers import Piece
-from react_agent.types import Observation
+from react_agent.types import Observation, Thinking
 
 FAILURES_IN_A_ROW = 3
 """So many runs that the endpoint broke off, one after another, end a bench."""
@@ -124,7 +124,7 @@ class Halt(Display):
     def step(self, number: int) -> None:
         self._look()
 
-    def seen(self, sight: Piece | Observation) -> None:
+    def seen(self, sight: Piece | Observation | Thinking) -> None:
         self._look()
 
     def _look(self) -> None:

@@ -68,7 +68,7 @@ def command(
     place = False if no_save else save
 
     def settings_for(model: str | None = None, **more: Any) -> Settings:
-        return settings_from(save=place, **flags | ({"model": model} if model else {}) | more)
+        return settings_from(save=place, ask=True, **flags | ({"model": model} if model else {}) | more)
 
     settings = settings_for()
     refuse_file(settings)

@@ -10,6 +10,7 @@ from typing import Any
 
 from react_agent.agent import Agent
 from react_agent.cli.ask import tell_end
+from react_agent.cli.probe_card import remember_refusal
 from react_agent.cli.run import Run, first_sent, run
 from react_agent.cli.screen import Screen
 from react_agent.cli.trace import Answer, Trace, last_line
@@ -129,6 +130,7 @@ class Chat:
         displays = [output] if self.look.quiet else [trace, output]
         ended = run(agent, question, self.settings, displays, self.session.head)
         output.end(ended)
+        remember_refusal(self.settings, self.agent.endpoint, self.err, quiet=self.look.quiet)
         self.runs.append(ended)
         return ended
 

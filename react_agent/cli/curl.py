@@ -69,7 +69,9 @@ def _caught(
         thread.start()
         asked = endpoint(replace(_named(settings, here), api_key=None, keys=()))
         deadline = time.monotonic() + PATIENCE
-        form = reply_form(asked, prompt, specs) if settings.constrain != "off" else None
+        form = (
+            reply_form(asked, prompt, specs, thinks=settings.thinks) if settings.constrain != "off" else None
+        )
         stream = asked.complete(parts, stop=prompt.stop, deadline=deadline, constraint=form)
         with suppress(EndpointError), closing(stream):
             next(stream)

@@ -46,7 +46,7 @@ def command(offline: bool, json: bool, verbose: bool, **flags: Any) -> None:
 
     settings: Settings | ConfigError
     try:
-        settings = _settings(flags)
+        settings = _settings(flags, ask=not offline)
     except ConfigError as error:
         settings = error
     secrets = () if isinstance(settings, ConfigError) else settings.secrets
@@ -96,10 +96,10 @@ def checks(settings: Settings | ConfigError, err: Screen, *, offline: bool) -> I
     yield from model_checks(settings, err, offline=offline)
 
 
-def _settings(flags: dict[str, Any]) -> Settings:
+def _settings(flags: dict[str, Any], *, ask: bool) -> Settings:
     from react_agent.cli.options import settings_from
 
-    return settings_from(**flags)
+    return settings_from(ask=ask, **flags)
 
 
 def _show(check: Check, out: Screen) -> None:

@@ -11,7 +11,7 @@ from react_agent.cli.run import Display, Run
 from react_agent.cli.trace import FORGED
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step
-from react_agent.types import Observation, Turn, Usage
+from react_agent.types import Observation, Thinking, Turn, Usage
 
 SCHEMA_VERSION = 1
 
@@ -45,6 +45,7 @@ def turn_document(number: int, turn: Turn) -> Document:
     """One turn: how the reply was read, and what was written back."""
     return {
         "step": number,
+        **({"thinking": turn.completion.thinking} if turn.completion.thinking else {}),
         **step_document(turn.step),
         "observations": [observation_document(observation) for observation in turn.observations],
         "forged_observations": forged(turn.step),
@@ -112,8 +113,10 @@ class Events(Display):
     def step(self, number: int) -> None:
         self._write({"event": "step", "step": number})
 
-    def seen(self, sight: Piece | Observation) -> None:
-        if isinstance(sight, Piece):
+    def seen(self, sight: Piece | Observation | Thinking) -> None:
+        if isinstance(sight, Thinking):
+            self._write({"event": "thinking", "text": sight.text})
+        elif isinstance(sight, Piece):
             self._write({"event": sight.kind, "text": sight.text})
         else:
             self._write({"event": "observation", **observation_document(sight)})

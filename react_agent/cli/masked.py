@@ -8,7 +8,7 @@ from typing import Literal
 from react_agent.agent import Sight
 from react_agent.parsers import FinalAnswer, Piece
 from react_agent.transcript import redact
-from react_agent.types import Observation
+from react_agent.types import Observation, Thinking
 
 
 class Completed:
@@ -21,7 +21,7 @@ class Completed:
     def seen(self, sight: Sight) -> None:
         if isinstance(sight, Piece):
             self._given[sight.kind] += sight.text
-        elif not isinstance(sight, Observation):
+        elif not isinstance(sight, Observation | Thinking):
             self._complete("thought", sight.thought)
             self._complete("answer", sight.answer if isinstance(sight, FinalAnswer) else "")
         self._show(sight)

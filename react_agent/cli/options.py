@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-OPTION_KEYS = ("temperature", "max_tokens", "seed", "top_p", "server_stop", "check_numbers", "tool_timeout")
+OPTION_KEYS = (
+    "temperature",
+    "max_tokens",
+    "seed",
+    "top_p",
+    "server_stop",
+    "thinks",
+    "check_numbers",
+    "tool_timeout",
+)
 """What `-o KEY VALUE` may set."""
 
 
@@ -115,11 +124,12 @@ def settings_from(
     tools: Sequence[str] = (),
     break_seed: int = 0,
     card: bool = True,
+    ask: bool = False,
     **flags: Any,
 ) -> Settings:
     """Read the settings, with what the command line says on top. Raises `ConfigError`.
 
-    Without `card`, what is known of the model decides nothing.
+    Without `card`, what is known of the model decides nothing; with `ask`, a server may be asked which it has.
     """
     from react_agent.breaking import read_breaks
     from react_agent.cli.screen import own_stdout
@@ -129,7 +139,8 @@ def settings_from(
     own_stdout()  # the code of tool files may run from now on
     flags |= option or {}
     flags |= {"tools": tuple(tool) or None, "tool_files": tuple(tools) or None}
-    settings = replace(read_settings(flags, card=card), breaks=read_breaks(faults, break_seed))
+    settings = read_settings(flags, card=card, ask=ask)
+    settings = replace(settings, breaks=read_breaks(faults, break_seed))
     click.get_current_context().find_root().meta["react_agent.secrets"] = settings.secrets
     return settings
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from react_agent.cards import SCHEMA_VERSION, Card, card_path, cards_folder, find_card
+from react_agent.cards import SCHEMA_VERSION, Card, card_path, find_card, find_cards, note_refused_stop
 from react_agent.cli.doctor_check import shown_path
 from react_agent.config import Settings, asked_as
 from react_agent.endpoints import BY_ADDRESS
-from react_agent.errors import EndpointError
+from react_agent.endpoints.detect import server_behind
+from react_agent.errors import ConfigError, EndpointError
+from react_agent.transcript import redact
 
 if TYPE_CHECKING:
     from react_agent.cli.screen import Screen
@@ -30,10 +31,10 @@ def card_of(settings: Settings, endpoint: Endpoint) -> Card:
 
 
 def tell_origins(settings: Settings, endpoint: Endpoint, err: Screen, *, verbose: bool) -> None:
-    """Say where the settings come from, and always if they come from the card of another model."""
+    """Say where the settings come from, and always if what is known of an address is of another model."""
     for line in origin_lines(settings) if verbose else ():
         err.line(line, dim=True)
-    if warning := stale_warning(settings, endpoint):
+    if warning := other_model_warning(settings, endpoint):
         err.line(f"Warning: {warning}", fg="yellow")
 
 
@@ -44,23 +45,47 @@ def origin_lines(settings: Settings) -> Iterator[str]:
             yield f"{key} {_value(getattr(settings, key))}, by {shown_path(where)}"
 
 
-def stale_warning(settings: Settings, endpoint: Endpoint) -> str:
-    """What to say if the settings come from the card of another model than the server has now."""
-    places = {Path(where) for _, where in settings.origins}
-    if not any(place.parent == cards_folder() for place in places):
+def other_model_warning(settings: Settings, endpoint: Endpoint) -> str:
+    """What to say if all that is known of an address is of other models than the server has now."""
+    found = find_cards(asked_as(settings))
+    if not found:
         return ""
-    card = find_card(asked_as(settings))
-    if card is None or card_path(card) not in places:
-        return ""
-    model = card.model
     with suppress(EndpointError):
-        model = str(endpoint.describe().get("model") or model)
-    if model == card.model:
-        return ""
-    return (
-        f"{_value(dict(card.decided))} comes from the card of {card.model}, and the server has {model} now. "
-        "Try it out: react models probe"
-    )
+        model = str(endpoint.describe().get("model") or "unknown")
+        if model not in {"unknown", *(card.model for card in found)}:
+            return (
+                f"What is known of this address is of {found[0].model}, and the server has {model} now: "
+                "it is not used. Try it out: react models probe"
+            )
+    return ""
+
+
+def remember_refusal(settings: Settings, endpoint: Endpoint, err: Screen, *, quiet: bool) -> None:
+    """Keep on the card that a server refused stop strings in this run, so that the next one does not try."""
+    words = _refused_stop(endpoint) if settings.server_stop else None
+    if words is None:
+        return
+    card = card_of(settings, endpoint)
+    known = find_card(card.asked[0])
+    if known is not None and known.model == card.model and known.findings.get("stop") == "refused":
+        return
+    try:
+        note_refused_stop(card, redact(words, settings.secrets))
+    except ConfigError as error:
+        err.line(f"Warning: {error}", fg="yellow")
+        return
+    if not quiet:
+        err.line("The server refuses stop strings; the card of the model says so from now on.", dim=True)
+
+
+def _refused_stop(endpoint: Endpoint) -> str | None:
+    """What a server said of stop strings in this run, None if it took them or was not asked."""
+    if endpoint.kind == "local" or endpoint.model == "unknown":
+        return None
+    with suppress(EndpointError):
+        server = server_behind(endpoint)
+        return None if server is None else server.refused.get(server.stop_field)
+    return None
 
 
 def card_document(card: Card) -> Mapping[str, Any]:

@@ -80,7 +80,7 @@ def _prompt(
 ) -> tuple[tuple[Part, ...], Prompt, tuple[ToolSpec, ...]]:
     """The parts, the template that made them, and the tools."""
     from react_agent.budget import budget_of_run, fit
-    from react_agent.config import toolbox
+    from react_agent.config import template, toolbox
     from react_agent.prompt import Prompt
     from react_agent.session import exchanges_before
     from react_agent.transcript import read
@@ -88,7 +88,7 @@ def _prompt(
     if turns is None:
         from react_agent.cli.question import whole_question
 
-        prompt = Prompt.load(settings.dialect)
+        prompt = template(settings)
         asked = whole_question(question, attach, otherwise=PLACEHOLDER)
         specs = toolbox(settings).specs
         return prompt.render(asked, specs, ()), prompt, specs

@@ -25,6 +25,7 @@ from react_agent.types import (
     Earlier,
     Observation,
     Outcome,
+    Thinking,
     Transcript,
     Turn,
     Usage,
@@ -69,8 +70,8 @@ class Display:
     def step(self, number: int) -> None:
         """The model is about to be asked."""
 
-    def seen(self, sight: Piece | Observation) -> None:
-        """A piece of the reply, or what is written back."""
+    def seen(self, sight: Piece | Observation | Thinking) -> None:
+        """A piece of the reply, the thinking beside it, or what is written back."""
 
     def read(self, step: Step, text: str) -> None:
         """The reply has ended, and this is what `text` means."""
@@ -170,7 +171,7 @@ def _turns(
 
     def show(sight: Sight) -> None:
         for display in displays:
-            if isinstance(sight, Piece | Observation):
+            if isinstance(sight, Piece | Observation | Thinking):
                 display.seen(sight)
             else:
                 display.read(sight, heard.text)

@@ -10,7 +10,7 @@ from react_agent.cli.run import Display, Run
 from react_agent.cli.screen import Screen
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, Step
-from react_agent.types import Observation
+from react_agent.types import Observation, Thinking
 
 FORGED = "invented_observation"
 """The repair that cuts what the model wrote in the name of a tool."""
@@ -40,9 +40,11 @@ class Trace(Display):
         self._streamed = False
         self._screen.line(f"Step {number}", bold=True)
 
-    def seen(self, sight: Piece | Observation) -> None:
+    def seen(self, sight: Piece | Observation | Thinking) -> None:
         if isinstance(sight, Observation):
             self._observation(sight)
+        elif isinstance(sight, Thinking):
+            self._thinking(sight.text.strip())
         elif sight.kind == "answer":
             self._screen.end_line()  # on a terminal the answer comes next, on the same screen
         elif self._stream:
@@ -68,6 +70,14 @@ class Trace(Display):
         if forged:
             self._screen.line(f"{_count(len(forged), 'invented observation')} cut", fg="yellow")
 
+    def _thinking(self, text: str) -> None:
+        """Never a step, whatever it looks like."""
+        if self._verbose:
+            for line in text.split("\n"):
+                self._screen.line(f"~ {line}", dim=True)
+        else:
+            self._screen.line(f"~ {len(text)} characters of thinking (-v shows them)", dim=True)
+
     def _observation(self, observation: Observation) -> None:
         sign, style = SIGNS[observation.kind]
         prefix = "Error: " if observation.kind == "error" else ""
@@ -92,7 +102,7 @@ class Answer(Display):
             self._screen.end_line()
         self._shown = ""
 
-    def seen(self, sight: Piece | Observation) -> None:
+    def seen(self, sight: Piece | Observation | Thinking) -> None:
         if self._stream and isinstance(sight, Piece) and sight.kind == "answer":
             self._shown += sight.text
             self._screen.piece(sight.text)

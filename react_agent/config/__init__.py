@@ -8,7 +8,7 @@ be), `model.py` (which model is meant), `building.py` (the agent).
 
 from __future__ import annotations
 
-from react_agent.config.building import build, endpoint, sampling, toolbox
+from react_agent.config.building import build, endpoint, sampling, template, toolbox
 from react_agent.config.checks import KINDS, checked, near, wrong
 from react_agent.config.model import asked_as, full_name, local_model
 from react_agent.config.settings import (
@@ -40,6 +40,7 @@ __all__ = [
     "read_file",
     "read_settings",
     "sampling",
+    "template",
     "toolbox",
     "user_file",
     "variables",

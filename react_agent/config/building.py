@@ -14,6 +14,7 @@ from react_agent.errors import TranscriptError
 
 if TYPE_CHECKING:
     from react_agent.agent import Agent
+    from react_agent.prompt import Prompt
     from react_agent.tools import Tool, Toolbox
     from react_agent.types import Completion, Endpoint, Sampling
 
@@ -24,11 +25,8 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
     Raises `ConfigError` and `PromptError`.
     """
     from react_agent.agent import Agent, reply_form
-    from react_agent.prompt import Prompt
 
-    prompt = Prompt.load(settings.dialect)
-    if not settings.server_stop:
-        prompt = Prompt(replace(prompt.texts, stop=()))
+    prompt = template(settings)
     asked, tools = endpoint(settings), toolbox(settings, given)
     if settings.constrain == "on" and reply_form(asked, prompt, tools.specs) is None:
         why = f"{asked.kind} takes none for the dialect {prompt.name}"
@@ -41,7 +39,18 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
         settings.deadline,
         constrain=settings.constrain != "off",
         check_numbers=settings.check_numbers,
+        thinks=settings.thinks,
     )
+
+
+def template(settings: Settings) -> Prompt:
+    """The dialect that is named, with the stop strings that a server may be sent. Raises `PromptError`."""
+    from react_agent.prompt import Prompt
+
+    prompt = Prompt.load(settings.dialect)
+    if settings.server_stop and not settings.thinks:
+        return prompt
+    return Prompt(replace(prompt.texts, stop=()))
 
 
 def endpoint(settings: Settings) -> Endpoint:
@@ -58,6 +67,7 @@ def endpoint(settings: Settings) -> Endpoint:
         base_url=settings.base_url,
         api_key=(key_for(url, dict(settings.keys)) if url else None) or settings.api_key,
         format=settings.format or (model.format if model else None),
+        server_stop=settings.server_stop,
         model_file=model_path,
         saved_replies=_saved_replies,
     )

@@ -108,6 +108,7 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     "seed": ("a whole number from 0", _whole(0)),
     "top_p": ("a number above 0 and up to 1", _number(0, 1, above=True)),
     "server_stop": ("true or false", _bool),
+    "thinks": ("true or false", _bool),
     "constrain": ("auto, on or off", lambda value: _one_of(value, ("auto", "on", "off"))),
     "check_numbers": ("true or false", _bool),
     "max_steps": ("a whole number from 1", _whole(1)),

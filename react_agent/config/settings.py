@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from react_agent.breaking import Breaks
 from react_agent.config.checks import COMMAND_LINE, KINDS, checked, wrong
-from react_agent.config.model import asked_as
-from react_agent.errors import ConfigError
+from react_agent.config.model import asked_as, full_name
+from react_agent.errors import ConfigError, EndpointError
 from react_agent.folders import settings_folder
 
 PROJECT_FILE = ".react.yaml"
@@ -32,7 +33,8 @@ class Settings:
     """What a run is made of; the keys of a settings file are the names of these fields.
 
     `model` is KIND:NAME, or a bare name; None is the catalogue's default, run in this process. `server_stop`
-    asks the server to end a reply at an observation; the client does so anyway. `constrain` holds a server that
+    sends stop strings to the server; the client ends a reply at an observation anyway. `thinks` says that the
+    model thinks in tags. `constrain` holds a server that
     can to the form of a reply; `on` refuses one that cannot. `check_numbers` has the model asked about numbers
     from nowhere. `deadline` and `tool_timeout`
     are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
@@ -47,6 +49,7 @@ class Settings:
     seed: int = 0
     top_p: float | None = None
     server_stop: bool = True
+    thinks: bool = False
     constrain: str = "auto"
     check_numbers: bool = False
     max_steps: int = 8
@@ -76,11 +79,13 @@ def read_settings(
     folder: Path | None = None,
     environment: Mapping[str, str] = os.environ,
     card: bool = True,
+    ask: bool = False,
 ) -> Settings:
     """All settings together. A flag that is None was not given. Raises `ConfigError`.
 
     `folder` is where the project file is looked for first, the current folder if None. Without `card`, what
-    is known of the model decides nothing.
+    is known of the model decides nothing. With `ask`, a server whose model is not named is asked which it has
+    now, where more than nothing is known of its address; else its newest card is taken.
     """
     from react_agent.keys import read_keys
 
@@ -97,7 +102,7 @@ def read_settings(
     for key, value in given.items():
         said[key] = checked(key, value, COMMAND_LINE)
     settings = replace(Settings(), **found | named | said, keys=tuple(read_keys().items()))
-    decided, of_card = _of_card(settings) if card else ({}, "")
+    decided, of_card = _of_card(settings, ask=ask) if card else ({}, "")
     origins = dict.fromkeys(decided, of_card) | dict.fromkeys(found, str(user))
     origins |= dict.fromkeys(named, str(project)) | dict.fromkeys(said, "the environment")
     origins |= dict.fromkeys(given, "the command line")
@@ -121,22 +126,40 @@ def _read_project(path: Path) -> dict[str, Any]:
     return named
 
 
-def _of_card(settings: Settings) -> tuple[dict[str, Any], str]:
+def _of_card(settings: Settings, *, ask: bool) -> tuple[dict[str, Any], str]:
     """What the card of the model decides, and where that stands; nothing where there is none.
 
     A key or a value that is none here comes from another version, and counts as not there.
     """
-    from react_agent.cards import card_path, cards_folder, find_card
+    from react_agent.cards import card_path, cards_folder, find_cards
 
     if not cards_folder().is_dir():
         return {}, ""
     try:
-        card = find_card(asked_as(settings))
+        found = find_cards(asked_as(settings))
+        served = served_model(settings) if found and ask else None
     except ConfigError:
         return {}, ""  # a wrong name is told where the model is opened
+    card = next((each for each in found if served in (None, each.model)), None)
     if card is None:
         return {}, ""
     return of_a_model(card.decided), str(card_path(card))
+
+
+def served_model(settings: Settings) -> str | None:
+    """The model that a server has now, asked where no name was given; None where it cannot be known.
+
+    Raises `ConfigError`.
+    """
+    from react_agent.config.building import endpoint
+    from react_agent.endpoints import BY_ADDRESS
+
+    if full_name(settings).partition(":")[0] not in {"http", "https", *BY_ADDRESS}:
+        return None
+    with suppress(EndpointError):
+        told = endpoint(settings).describe().get("model")
+        return None if told in (None, "unknown") else str(told)
+    return None
 
 
 def of_a_model(decided: Mapping[str, Any]) -> dict[str, Any]:

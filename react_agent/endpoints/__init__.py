@@ -52,6 +52,7 @@ def open_endpoint(
     base_url: str | None = None,
     api_key: str | None = None,
     format: str | None = None,
+    server_stop: bool = True,
     model_file: Callable[[str], Path | None] | None = None,
     saved_replies: Callable[[Path], Sequence[Completion]] | None = None,
 ) -> Endpoint:
@@ -59,7 +60,8 @@ def open_endpoint(
 
     A bare address is asked what it is, at the first question.
 
-    `base_url` and `api_key` belong to the servers; `format` (see `formats.FORMATS`) says how turns look;
+    `base_url` and `api_key` belong to the servers; without `server_stop` they are sent no stop strings.
+    `format` (see `formats.FORMATS`) says how turns look;
     `model_file` finds the file of a `local:` model by its name, `saved_replies` reads those of a saved run.
     Nothing is asked or loaded yet. Raises `ConfigError`.
 
@@ -69,16 +71,28 @@ def open_endpoint(
     prefix, colon, rest = name.partition(":")
     url = address_of(name, base_url)
     if prefix in {"http", "https"} and url is not None:
-        return _found_at(url, sampling=sampling, api_key=api_key, format=format)
+        return _found_at(url, sampling=sampling, api_key=api_key, format=format, server_stop=server_stop)
     if prefix not in KINDS or not (colon or prefix == "human"):
         near = difflib.get_close_matches(prefix, KINDS, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(f'{kind}:' for kind in near)}?" if near else ""
         raise ConfigError(f"There is no endpoint {name!r}.{hint} Write one of: {', '.join(FORMS.values())}.")
     choice = Choice(rest.strip(), sampling, url, api_key, format, model_file, saved_replies)
-    return KINDS[prefix](prefix, choice)
+    opened = KINDS[prefix](prefix, choice)
+    return opened if server_stop or prefix not in ADDRESSES else _without_stop(opened)
 
 
-def _found_at(url: str, *, sampling: Sampling, api_key: str | None, format: str | None) -> Endpoint:
+def _without_stop(opened: Endpoint) -> Endpoint:
+    """The same server, which is sent no stop strings."""
+    from react_agent.endpoints.server import CompletionServer
+
+    assert isinstance(opened, CompletionServer), "what has an address is a server"
+    opened.sends_stop = False
+    return opened
+
+
+def _found_at(
+    url: str, *, sampling: Sampling, api_key: str | None, format: str | None, server_stop: bool
+) -> Endpoint:
     """Whatever answers at an address."""
     from react_agent.endpoints.detect import Detected, Found
 
@@ -90,7 +104,9 @@ def _found_at(url: str, *, sampling: Sampling, api_key: str | None, format: str 
                 f"Name one: -m {found.kind}:NAME --base-url URL"
             )
         name = f"{found.kind}:{url if found.kind in BY_ADDRESS else found.model}"
-        return open_endpoint(name, sampling=sampling, base_url=url, api_key=api_key, format=format)
+        return open_endpoint(
+            name, sampling=sampling, base_url=url, api_key=api_key, format=format, server_stop=server_stop
+        )
 
     return Detected(url, api_key, open_found)
 

@@ -10,12 +10,15 @@ from react_agent.endpoints.openai import OpenAICompletions, first_choice, told_u
 from react_agent.endpoints.reply import Event, as_text
 from react_agent.endpoints.server import Request
 
+THINKING = ("reasoning_content", "reasoning")
+"""Fields of thinking; vLLM sends the same in both for a while, SGLang, llama.cpp and DeepSeek the first."""
+
 
 class OpenAIChat(OpenAICompletions):
     """The chat route of `model`. The server writes the turns, so there is no format to choose.
 
     The cue is left out and the reply is read as usual: a message of the assistant at the end is gone on with
-    by some servers only, and repeated by others. What a model thinks aside (`reasoning_content`) is no reply.
+    by some servers only, and repeated by others. What a model thinks aside is kept as thinking.
     """
 
     kind = "chat"
@@ -40,9 +43,11 @@ class OpenAIChat(OpenAICompletions):
 def _event(data: Mapping[str, Any]) -> Event:
     """Read one event; an answer that was not streamed has a whole `message` in place of a `delta`."""
     choice = first_choice(data)
-    said = choice.get("delta") or choice.get("message")
+    told = choice.get("delta") or choice.get("message")
+    said = told if isinstance(told, dict) else {}
     return Event(
-        text=as_text(said.get("content")) if isinstance(said, dict) else "",
+        text=as_text(said.get("content")),
+        thinking=next(filter(None, (as_text(said.get(name)) for name in THINKING)), ""),
         finish=as_text(choice.get("finish_reason")) or None,
         usage=told_usage(data.get("usage")),
     )

@@ -37,6 +37,7 @@ class Kobold(CompletionServer):
             "grammar": asked.constraint.gbnf,
         }
 
+    stop_field = "stop_sequence"
     optional = ("stop_sequence", "sampler_seed", "top_p", "trim_stop", "grammar")
 
     def reader(self) -> Callable[[Mapping[str, Any]], Event]:

@@ -47,7 +47,9 @@ class Ollama(CompletionServer):
             "temperature": self._sampling.temperature,
             "top_p": self._sampling.top_p,
             "seed": self._sampling.seed,
-            "stop": list(dict.fromkeys((*asked.stop, *self._own_stop()))) or None,
+            "stop": list(dict.fromkeys((*asked.stop, *self._own_stop()))) or None
+            if asked.sends_stop
+            else None,
         }
         return {
             "model": self.model,
@@ -114,11 +116,12 @@ class OllamaChat(Ollama):
 def _event(data: Mapping[str, Any]) -> Event:
     """Read one line, of either route; the last has `done: true`, the reason and the counts."""
     done = data.get("done") is True
-    said = data.get("message")
-    text = said.get("content") if isinstance(said, dict) else data.get("response")
+    message = data.get("message")
+    said, name = (message, "content") if isinstance(message, dict) else (data, "response")
     told = Usage(as_count(data.get("prompt_eval_count")), None, as_count(data.get("eval_count")))
     return Event(
-        text=as_text(text),
+        text=as_text(said.get(name)),
+        thinking=as_text(said.get("thinking")),
         finish=as_text(data.get("done_reason")) or None if done else None,
         usage=told if done else None,
         last=done,

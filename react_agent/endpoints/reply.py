@@ -13,7 +13,7 @@ from react_agent.endpoints.attempt import Address
 from react_agent.endpoints.failure import SNIPPET, shown
 from react_agent.endpoints.stop import StopCut
 from react_agent.errors import EndpointError
-from react_agent.types import Completion, Stream, Usage
+from react_agent.types import Completion, Stream, Thinking, Usage
 
 HALF = re.compile("[\ud800-\udbff]\\Z|\ufffd{1,3}\\Z")
 """What may be half a character: a lone surrogate, or the mark for bytes that are no character."""
@@ -21,12 +21,16 @@ HALF = re.compile("[\ud800-\udbff]\\Z|\ufffd{1,3}\\Z")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one event says. `finish` or `last` is the end mark without which a stream was broken off."""
+    """What one event says. `finish` or `last` is the end mark without which a stream was broken off.
+
+    `thinking` is what stands beside the text, in a field of its own.
+    """
 
     text: str = ""
     finish: str | None = None
     usage: Usage | None = None
     last: bool = False
+    thinking: str = ""
 
 
 SAID = frozenset({"choices", "content", "stop", "done", "token", "text", "generated_text"})
@@ -81,12 +85,13 @@ def assemble(
     stop: Sequence[str],
     address: Address,
 ) -> Stream:
-    """Yield text cut at `stop`, each new `Usage`, and the `Completion`.
+    """Yield text cut at `stop`, thinking as it is, each new `Usage`, and the `Completion`.
 
     Raises `EndpointError` for a stream that ends without an end mark: half a reply is none.
     """
     cut = StopCut(stop)
     said: list[str] = []
+    thought: list[str] = []
     usage, finish, ended, half = Usage(), None, False, ""
     with closing(payloads):
         try:
@@ -95,6 +100,9 @@ def assemble(
                     ended = True
                     break
                 event = read(read_object(payload, address))
+                if event.thinking:
+                    thought.append(_valid(event.thinking))
+                    yield Thinking(thought[-1])
                 text, half = _whole_characters(half + event.text)
                 if piece := cut.feed(text):
                     said.append(piece)
@@ -124,7 +132,7 @@ def assemble(
         if rest:
             said.append(rest)
             yield rest
-    yield Completion("".join(said), finish, usage)
+    yield Completion("".join(said), finish, usage, "".join(thought))
 
 
 def cut_reply(

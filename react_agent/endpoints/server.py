@@ -42,6 +42,7 @@ class Request:
     stop: tuple[str, ...]
     constraint: Constraint
     deadline: float
+    sends_stop: bool = True
 
     @property
     def prompt(self) -> str:
@@ -51,7 +52,7 @@ class Request:
     @property
     def sent_stop(self) -> list[str] | None:
         """As many stop strings as every server takes; the client cuts at all of them."""
-        return list(self.stop[:MOST_SENT]) or None
+        return list(self.stop[:MOST_SENT]) or None if self.sends_stop else None
 
 
 class CompletionServer(ABC):
@@ -67,6 +68,7 @@ class CompletionServer(ABC):
     can: frozenset[str] = frozenset()
     optional: tuple[str, ...] = ("stop", "seed", "top_p")
     """Fields that some servers refuse with a 400 naming them; each is then left out, once."""
+    stop_field: ClassVar[str] = "stop"
     renamed: ClassVar[Mapping[str, str]] = {}
     """Fields that are sent under another name, not left out, when they are refused."""
 
@@ -88,6 +90,8 @@ class CompletionServer(ABC):
         self._sampling = sampling
         self._key = api_key
         self._limits = limits
+        self.sends_stop = True
+        """Whether stop strings are sent at all; the client cuts at them in either case."""
         self.refused: dict[str, str] = {}
         """Fields that were refused and are left out from then on → what the server said."""
         self._told: dict[str, Any] = {}
@@ -214,7 +218,7 @@ class CompletionServer(ABC):
             if self.format is None:
                 self.format = self.find_format(deadline)
             stop = usable((*stop, *FORMATS[self.format].stop))
-            asked = Request(parts, self.format, stop, constraint, deadline)
+            asked = Request(parts, self.format, stop, constraint, deadline, self.sends_stop)
             yield from self._asked(present(self.body(asked)), asked, stop if cut else ())
         except EndpointError as error:
             raise self._explained(error) from None

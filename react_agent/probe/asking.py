@@ -67,7 +67,7 @@ def listen(stream: Stream) -> Reply:
                 texts.append(item)
             elif isinstance(item, Usage):
                 usage = item
-            else:
+            elif isinstance(item, Completion):
                 done = item
     done = done or Completion("".join(texts), "cut", usage)
     pieces = sum(map(bool, texts))

@@ -60,6 +60,8 @@ def settings_of(found: Findings, usual: str) -> Mapping[str, Any]:
         decided["dialect"] = found.best_dialect
     if found.stop == "refused":
         decided["server_stop"] = False
+    if found.thinking == "tags":
+        decided["thinks"] = True
     if found.grammar and "kept" not in found.grammar.values():
         decided["constrain"] = "off"
     return decided

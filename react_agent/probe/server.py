@@ -44,8 +44,8 @@ def try_stop(asker: Asker, free: Reply) -> tuple[str, str]:
         return "unclear", ""
     parts = [Part("user", words()["free"])]
     reply = asker.uncut("a stop string", parts, word)
-    if "stop" in server.refused:
-        return "refused", server.refused["stop"]
+    if server.stop_field in server.refused:
+        return "refused", server.refused[server.stop_field]
     if reply is None:
         return "unclear", ""
     before = free.text[: free.text.index(word)]

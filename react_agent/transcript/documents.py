@@ -54,7 +54,11 @@ def turn_document(number: int, turn: Turn, prompt: str) -> Document:
     return {
         "turn": number,
         "prompt": prompt,
-        "completion": {"text": completion.text, "finish_reason": completion.finish_reason},
+        "completion": {
+            **({"thinking": completion.thinking} if completion.thinking else {}),
+            "text": completion.text,
+            "finish_reason": completion.finish_reason,
+        },
         "step": step_document(turn.step, completion.text),
         **({"observations": [_observation(o) for o in turn.observations]} if turn.observations else {}),
         "measured": {"seconds": round(turn.seconds, 3), **_first(turn), **_usage(completion.usage)},
@@ -102,7 +106,12 @@ def read_turn(document: Document) -> tuple[int, Turn, str]:
     measured = read_measured(document)
     text = _get(completion, "text", str)
     turn = Turn(
-        completion=Completion(text, _optional(completion, "finish_reason", str), _read_usage(measured)),
+        completion=Completion(
+            text,
+            _optional(completion, "finish_reason", str),
+            _read_usage(measured),
+            _get(completion, "thinking", str, ""),
+        ),
         step=read_step(_get(document, "step", dict), text),
         observations=tuple(_each(document, "observations", _read_observation)),
         seconds=float(_get(measured, "seconds", (int, float), 0.0)),

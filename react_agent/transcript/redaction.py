@@ -41,9 +41,10 @@ def redact_turn(turn: Turn, secrets: Sequence[str]) -> Turn:
     if not _pattern(secrets):
         return turn
     text = turn.completion.text
+    thinking = redact(turn.completion.thinking, secrets)
     return replace(
         turn,
-        completion=replace(turn.completion, text=redact(text, secrets)),
+        completion=replace(turn.completion, text=redact(text, secrets), thinking=thinking),
         step=_Moved(text, secrets).step(turn.step),
         observations=tuple(replace(o, text=redact(o.text, secrets)) for o in turn.observations),
     )
