@@ -12,7 +12,7 @@ from typing import Any
 from react_agent import prompts
 from react_agent.errors import PromptError
 from react_agent.examples import described, shown
-from react_agent.parsers.step import Malformed
+from react_agent.parsers.step import Act, FinalAnswer, Malformed
 from react_agent.ranking import rank
 from react_agent.types import Earlier, Observation, Part, Role, Source, ToolSpec, Turn
 
@@ -95,6 +95,16 @@ class Prompt:
         cue = self.texts.cue_after_error if failed else self.texts.cue
         return tuple(self._answered(Part("assistant", turn.step.said.rstrip(), "model"), seen, cue))
 
+    def written(self, step: Act | FinalAnswer) -> str:
+        """A step as the model should have written it: the reply that follows the cue."""
+        if isinstance(step, FinalAnswer):
+            return self._said("answer", thought=step.thought, answer=step.answer).rstrip("\n")
+        calls = [
+            self._said_call("" if number else step.thought, action.tool, action.arguments).rstrip("\n")
+            for number, action in enumerate(step.actions)
+        ]
+        return "\n".join(calls[:1] + [call.lstrip() for call in calls[1:]])
+
     def complaint(self, step: Malformed) -> str:
         """The sentence that tells the model what it did wrong and what to write."""
         facts = {name: self._fact(name, fact) for name, fact in step.facts.items()}
@@ -159,10 +169,7 @@ class Prompt:
 
     def _called(self, call: prompts.Call) -> Iterator[Part]:
         """One call of an example, and what came of it."""
-        values = list(call.arguments.values()) if isinstance(call.arguments, Mapping) else [call.arguments]
-        alone = self.texts.bare and len(values) == 1 and isinstance(values[0], str)
-        arguments = values[0] if alone else call.arguments
-        said = self._said("call", thought=call.thought, name=call.tool, arguments=arguments)
+        said = self._said_call(call.thought, call.tool, call.arguments)
         seen = self._written_back("observation", observation=(call.observation, "template"))
         return self._answered(Part("assistant", said), [seen], self.texts.cue)
 
@@ -186,6 +193,11 @@ class Prompt:
             for key, value in slots.items()
         }
         return Template(self.texts.texts[text]).substitute(values)
+
+    def _said_call(self, thought: str, tool: str, arguments: Mapping[str, Any] | str) -> str:
+        values = list(arguments.values()) if isinstance(arguments, Mapping) else [arguments]
+        alone = self.texts.bare and len(values) == 1 and isinstance(values[0], str)
+        return self._said("call", thought=thought, name=tool, arguments=values[0] if alone else arguments)
 
     def _observed(self, observation: Observation, number: int, turn: Turn) -> Iterator[Part]:
         results = sum(o.kind in ("tool", "error") for o in turn.observations)

@@ -98,9 +98,13 @@ def replay(
     """Compare a saved run with what today's code makes of it.
 
     Without a `prompt` nothing is checked at that level; without a `toolbox` all results are `recorded`. Earlier
-    questions of a session are read from the files beside it; without them the prompts are `skipped`.
+    questions of a session are read from the files beside it; without them the prompts are `skipped`, as they
+    are of an imported run, whose tools are not ours either.
     """
     checks: list[Check] = []
+    if "imported" in saved.transcript.settings:
+        prompt, toolbox = None, None
+        checks += [Check(0, "prompt", "opening", "skipped")] if "prompt" in levels else []
     asks = "prompt" in levels and prompt is not None
     before, missing = _before(saved, read) if asks else ((), ())
     with no_network() as attempts:

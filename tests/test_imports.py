@@ -68,7 +68,21 @@ def test_help_and_version_import_click_and_nothing_else(bare: set[str], flag: st
 
 
 @pytest.mark.parametrize(
-    "command", ["ask", "chat", "replay", "parse", "prompt", "tools", "models", "bench", "doctor", "logs"]
+    "command",
+    [
+        "ask",
+        "chat",
+        "replay",
+        "parse",
+        "prompt",
+        "tools",
+        "models",
+        "bench",
+        "doctor",
+        "logs",
+        "export",
+        "import",
+    ],
 )
 def test_the_help_of_a_command_imports_no_other_package(bare: set[str], command: str) -> None:
     added = modules_after(run_react(command, "--help")) - bare

@@ -42,6 +42,7 @@ LAYERS: dict[str, int] = {
     "keys": 5,
     "cards": 5,
     "replay": 6,
+    "exchange": 6,
     "config": 6,
     "probe": 6,
     "bench": 7,

@@ -19,6 +19,8 @@ SUMMARIES: Mapping[str, str] = {
     "chat": "Ask several questions.",
     "logs": "List, search and remove saved runs.",
     "replay": "Read saved runs again and tell what differs.",
+    "export": "Write saved runs in the forms of other programs.",
+    "import": "Make saved runs of other programs' logs.",
     "parse": "Show how a reply of a model is read.",
     "prompt": "Show exactly what would be sent.",
     "tools": "List, show and try the tools.",

@@ -21,17 +21,22 @@ def messages(parts: Sequence[Part]) -> list[dict[str, str]]:
     ...     Part("assistant", "\\nObservation: "), Part("assistant", "4", "tool"), Part("assistant", "\\nThought:")])]
     ['2+2?', 'Thought: I add.', 'Observation: 4']
     """
+    texts = ((role, safe_text(run).strip("\n")) for role, run in turns(parts))
+    return [{"role": role, "content": text} for role, text in texts if text.strip()]
+
+
+def turns(parts: Sequence[Part]) -> list[tuple[Role, list[Part]]]:
+    """The same turns in the parts that they are made of."""
     *closed, last = [list(run) for _, run in groupby(parts, key=lambda part: part.role)] or [[]]
-    turns: list[tuple[Role, list[Part]]] = []
+    found: list[tuple[Role, list[Part]]] = []
     for run in closed:
         is_answered = any(part.source == "model" for part in run)
-        turns += _conversation(run, is_open=False) if is_answered else [(run[0].role, run)]
+        found += _conversation(run, is_open=False) if is_answered else [(run[0].role, run)]
     if last and last[0].role == "assistant":
-        turns += _conversation(last, is_open=True)
+        found += _conversation(last, is_open=True)
     elif last:
-        turns.append((last[0].role, last))
-    texts = ((role, safe_text(run).strip("\n")) for role, run in turns)
-    return [{"role": role, "content": text} for role, text in texts if text.strip()]
+        found.append((last[0].role, last))
+    return found
 
 
 def _conversation(parts: Sequence[Part], *, is_open: bool) -> Iterator[tuple[Role, list[Part]]]:

@@ -20,7 +20,7 @@ from react_agent.types import Completion, Observation, Outcome, Part, ToolSpec, 
 FORMAT = 1
 """The version of the file format, in the first line of each transcript."""
 
-OWN_KEYS = ("session", "origin", "endpoint", "limits")
+OWN_KEYS = ("session", "origin", "imported", "endpoint", "limits")
 """Settings that stand at the top of a head."""
 
 DEEPEST_ARGUMENTS = 40
