@@ -164,6 +164,8 @@ def _result(message: Message, tool: str, step: Step) -> Observation:
     if kind == "tool" and not isinstance(step, Act):
         return Observation(message.text, "complaint")
     called = [action.tool for action in step.actions] if isinstance(step, Act) else []
+    if kind not in ("tool", "error"):
+        return Observation(message.text, kind)
     return Observation(message.text, kind, tool or (called[0] if len(called) == 1 else ""))
 
 
