@@ -80,6 +80,7 @@ def test_help_and_version_import_click_and_nothing_else(bare: set[str], flag: st
         "bench",
         "doctor",
         "logs",
+        "lesson",
         "export",
         "import",
     ],

@@ -46,6 +46,7 @@ LAYERS: dict[str, int] = {
     "config": 6,
     "probe": 6,
     "bench": 7,
+    "workshop": 7,
     "cli": 8,
 }
 """A module imports from lower layers only, or from within its own package."""
