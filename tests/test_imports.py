@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from react_agent.cli import SUMMARIES
+
 OURS_AT_HELP = {"react_agent", "react_agent.cli", "react_agent.cli.screen"}
 SLOW = {
     "asyncio",
@@ -67,24 +69,7 @@ def test_help_and_version_import_click_and_nothing_else(bare: set[str], flag: st
     assert not added & SLOW
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "ask",
-        "chat",
-        "replay",
-        "parse",
-        "prompt",
-        "tools",
-        "models",
-        "bench",
-        "doctor",
-        "logs",
-        "lesson",
-        "export",
-        "import",
-    ],
-)
+@pytest.mark.parametrize("command", SUMMARIES)
 def test_the_help_of_a_command_imports_no_other_package(bare: set[str], command: str) -> None:
     added = modules_after(run_react(command, "--help")) - bare
     assert outside(added) <= {"click", "colorama"}

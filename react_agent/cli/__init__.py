@@ -17,6 +17,7 @@ import react_agent
 SUMMARIES: Mapping[str, str] = {
     "ask": "Answer one question.",
     "chat": "Ask several questions.",
+    "diff": "Show two runs side by side.",
     "logs": "List, search and remove saved runs.",
     "replay": "Read saved runs again and tell what differs.",
     "export": "Write saved runs in the forms of other programs.",

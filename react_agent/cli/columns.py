@@ -31,7 +31,7 @@ def cut(text: str, width: int) -> str:
 
 
 def folded(text: str, width: int) -> list[str]:
-    """The lines of a text, long ones in pieces that fit: between words, or inside of a word that is longer.
+    """The lines of a text, long ones in pieces that fit: between words, or inside of a long one.
 
     >>> folded("How late is it?\\nNow.", 9)
     ['How late ', 'is it?', 'Now.']
@@ -41,7 +41,8 @@ def folded(text: str, width: int) -> list[str]:
         rest = line
         while columns(rest) > width:
             piece = _fitting(rest, max(width, 2))
-            piece = piece[: piece.rfind(" ") + 1] or piece
+            word = piece.rfind(" ") + 1
+            piece = piece[:word] if word > len(piece) // 2 else piece
             lines.append(piece)
             rest = rest[len(piece) :]
         lines.append(rest)
