@@ -12,17 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import queue
-import shutil
-import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from environments import Worker, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 ADAPTERS = ROOT / "benchmarks" / "other_parsers"
@@ -45,10 +41,8 @@ EXPECTED = {
     "answer": "expected: an answer",
     "error": "expected: an error",
 }
-QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "LANGCHAIN_TRACING_V2": "false"}
 CASE_SECONDS = 5.0  # where the case states none
 FLOOD_SECONDS = 10.0
-START_SECONDS = 180.0
 TIMED_CALLS = 2000
 LENGTH = 400
 NOTE = '{"title": "minutes", "body": "%s"}'
@@ -123,7 +117,8 @@ def main() -> None:
     for framework in FRAMEWORKS:
         if options.only and framework.adapter.removeprefix("with_") not in options.only:
             continue
-        with environment(framework, options.work, options.keep) as python:
+        folder = options.work / framework.folder
+        with environment(folder, framework.pinned, keep=options.keep) as python:
             for heading, (function, shape) in framework.parsers.items():
                 print(f"{heading} …", file=sys.stderr)
                 script = [str(python), "-B", str(ADAPTERS / "worker.py")]
@@ -147,85 +142,6 @@ def arguments() -> argparse.Namespace:
     options = ask.parse_args()
     options.work = options.work.resolve()
     return options
-
-
-# Environments and workers
-
-
-@contextmanager
-def environment(framework: Framework, work: Path, keep: bool) -> Iterator[Path]:
-    """The interpreter of the framework's environment, made if missing; ours runs in the present one."""
-    if not framework.pinned:
-        yield Path(sys.executable)
-        return
-    folder = work / framework.folder
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    try:
-        if not python.exists():
-            print(f"installing {' '.join(framework.pinned)} …", file=sys.stderr)
-            subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", *framework.pinned]
-        subprocess.run([str(python), *install], check=True)
-        yield python
-    finally:
-        if not keep and (folder / "pyvenv.cfg").exists():
-            shutil.rmtree(folder)
-
-
-class Worker:
-    """A parser in a process of its own, started anew after a reply that took too long or broke it."""
-
-    def __init__(self, command: Sequence[str], home: Path) -> None:
-        self.command = command
-        self.environ = {**os.environ, **QUIET, "HOME": str(home), "PYTHONIOENCODING": "utf-8"}
-        self.versions: Mapping[str, str] = {}
-        self.start()
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            self.command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            env=self.environ,
-        )
-        self.lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self.listen, args=(self.process, self.lines), daemon=True).start()
-        hello = self.receive(START_SECONDS)
-        if hello is None:
-            raise SystemExit(f"{' '.join(self.command)} does not start; run it by hand to see why")
-        self.versions = hello["versions"]
-
-    @staticmethod
-    def listen(process: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.put(line)
-        lines.put("")
-
-    def receive(self, seconds: float) -> Any:
-        """The next message, or None if there is none in time or the process has ended."""
-        try:
-            line = self.lines.get(timeout=seconds)
-        except queue.Empty:
-            line = ""
-        return json.loads(line) if line else None
-
-    def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
-        """The reply to one request; None after `seconds` (and one for the way) or if the process broke."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        reply = self.receive(seconds + 1)
-        if reply is None:
-            self.stop()
-            self.start()
-        return reply
-
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.wait()
 
 
 # Cases: the same rules for every parser

@@ -65,7 +65,7 @@ class Embedded:
     def served(self) -> LlamaCpp:
         """Load the model if need be, and give the endpoint that asks it."""
         if self._served is None:
-            url, key = _serve(self._path, self._n_ctx, self._threads)
+            url, key = serve(self._path, self._n_ctx, self._threads)
             self._served = LlamaCpp(url, self._sampling, self._format, api_key=key)
         return self._served
 
@@ -94,8 +94,11 @@ _servers: dict[tuple[Path, int, int], tuple[Any, str]] = {}
 _loading = threading.Lock()
 
 
-def _serve(path: Path, n_ctx: int, threads: int) -> tuple[str, str]:
-    """Give address and key of the server for a file, started at most once. The key keeps other users out."""
+def serve(path: Path, n_ctx: int, threads: int) -> tuple[str, str]:
+    """Give address and key of the server for a file, started at most once. The key keeps other users out.
+
+    Raises as `Embedded.complete` does.
+    """
     wanted = (path.resolve(), n_ctx, threads)
     with _loading:
         if wanted not in _servers:
