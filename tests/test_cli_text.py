@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from react_agent.agent import Sight
 from react_agent.cli.masked import Completed, Masked
-from react_agent.cli.screen import Screen, visible
+from react_agent.cli.screen import Screen
 from react_agent.parsers import FinalAnswer, Piece
 from react_agent.transcript import redact
+from react_agent.visible import visible
 
 LIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 SECRET = "abcabd-secret"

@@ -10,7 +10,7 @@ import pytest
 
 from react_agent.cli import SUMMARIES
 
-OURS_AT_HELP = {"react_agent", "react_agent.cli", "react_agent.cli.screen"}
+OURS_AT_HELP = {"react_agent", "react_agent.cli", "react_agent.cli.screen", "react_agent.visible"}
 SLOW = {
     "asyncio",
     "ctypes",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import sys
@@ -13,19 +12,12 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-# Line feed and tab may stay. Bidi overrides and tags are drawn as nothing, but change what is read.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
+from react_agent.visible import visible
+
 _broken: dict[TextIO, str] = {}
 """Stream that cannot be written any more → why, empty for a reader that went away."""
 _kept: list[TextIO] = []
 """Standard output, once it is set apart."""
-
-
-def visible(text: str) -> str:
-    r"""Control characters as escapes that can be seen: `"\x1b[2J"` → `"\\x1b[2J"`."""
-    return _UNSEEN.sub(lambda found: _escape(found[0]), text.replace("\r\n", "\n"))
 
 
 def wanted_colour() -> bool | None:
@@ -174,10 +166,3 @@ def _is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except ValueError:
         return False
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    if character == "\r":
-        return "\\r"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,193 @@
+"""A saved run with all that is shown of it: how each reply was read, and the prompt that it answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
+
+from react_agent.budget import budget_of_run
+from react_agent.errors import ReactError
+from react_agent.parsers.explain import Explanation, explain
+from react_agent.parsers.step import Tools
+from react_agent.prompt import Prompt
+from react_agent.session import exchanges_before
+from react_agent.transcript import Saved, dumps, read
+from react_agent.transcript.documents import GrowingHash
+from react_agent.transcript.redaction import redact_head, redact_outcome, redact_turn
+from react_agent.types import Part, Turn, Usage
+
+OTHER_PROMPT = (
+    "Today's template makes another prompt than the one that was sent, so it is not shown. "
+    "`react replay` tells what differs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The prompt of one step: the first `kept` parts of the prompt before it, and the `new` ones.
+
+    `kept_chars` is the length of what was kept. `problem` says why the prompt cannot be shown; then it has no
+    parts.
+    """
+
+    kept: int = 0
+    kept_chars: int = 0
+    new: tuple[Part, ...] = ()
+    problem: str = ""
+
+    @property
+    def new_chars(self) -> int:
+        return sum(len(part.text) for part in self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One turn, and how its reply is read today; None where that cannot be told."""
+
+    number: int
+    turn: Turn
+    told: Explanation | None
+    asked: Asked
+
+    @property
+    def is_read_as_saved(self) -> bool:
+        """Whether today's parser reads the reply as it was read in the run."""
+        return self.told is not None and self.told.step == self.turn.step
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A saved run, the bytes of its file, and its steps."""
+
+    name: str
+    source: bytes
+    saved: Saved
+    steps: tuple[Step, ...]
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all steps together; None where no step says."""
+        usages = [step.turn.completion.usage for step in self.steps]
+
+        def total(counts: Sequence[int | None]) -> int | None:
+            known = [count for count in counts if count is not None]
+            return sum(known) if known else None
+
+        return Usage(
+            total([u.prompt for u in usages]),
+            total([u.cached for u in usages]),
+            total([u.completion for u in usages]),
+        )
+
+    @property
+    def seconds(self) -> float:
+        """The time of the whole run, or of its steps where nobody measured it."""
+        told = self.saved.measured.get("seconds")
+        if isinstance(told, (int, float)) and not isinstance(told, bool):
+            return float(told)
+        return sum(step.turn.seconds for step in self.steps)
+
+    @property
+    def model(self) -> str:
+        """Kind and name, as `-m` takes them."""
+        endpoint = self.saved.transcript.settings.get("endpoint")
+        told = endpoint if isinstance(endpoint, dict) else {}
+        return ":".join(str(told[key]) for key in ("kind", "model") if told.get(key))
+
+
+def open_run(path: Path, secrets: Sequence[str] = ()) -> Run:
+    """Read a saved run for showing; `secrets` are left out of it. Raises `TranscriptError`."""
+    saved = read(path)
+    source = path.read_bytes()
+    if any(secret.encode() in source for secret in secrets if secret):
+        saved = redact_saved(saved, secrets)
+        source = dumps(saved).encode()
+    return run_of(saved, source, path.name)
+
+
+def run_of(saved: Saved, source: bytes, name: str) -> Run:
+    """A run that was read already, with the bytes of its file."""
+    return Run(name, source, saved, tuple(_steps(saved)))
+
+
+def redact_saved(saved: Saved, secrets: Sequence[str]) -> Saved:
+    """The run without these secrets."""
+    head, outcome = redact_head(saved.transcript, secrets), saved.transcript.outcome
+    turns = tuple(redact_turn(turn, secrets) for turn in head.turns)
+    ended = redact_outcome(outcome, secrets) if outcome else None
+    return replace(saved, transcript=replace(head, turns=turns, outcome=ended))
+
+
+def prompt_parts(steps: Sequence[Step]) -> tuple[Part, ...]:
+    """The whole prompt of the last of these steps, which begin with the first of the run."""
+    parts: tuple[Part, ...] = ()
+    for step in steps:
+        parts = (*parts[: step.asked.kept], *step.asked.new)
+    return parts
+
+
+def _steps(saved: Saved) -> Iterator[Step]:
+    tools = {spec.name: spec.parameters for spec in saved.transcript.specs}
+    for number, turn, asked in zip(saved.numbers, saved.transcript.turns, _asked(saved), strict=True):
+        yield Step(number, turn, _told(turn, tools), asked)
+
+
+def _told(turn: Turn, tools: Tools) -> Explanation | None:
+    """How a reply is read; None where the schemas of the saved tools are none, which nothing promises."""
+    try:
+        return explain(turn.completion.text, tools, turn.completion.finish_reason)
+    except Exception:
+        return None
+
+
+def _asked(saved: Saved) -> list[Asked]:
+    """Each prompt, built again. One that is not the one that was sent is not shown."""
+    asked: list[Asked] = []
+    try:
+        asked.extend(_built(saved))
+    except Exception as error:  # of anything that a file may hold, some cannot be rendered
+        told = str(error) if isinstance(error, ReactError) else f"{type(error).__name__}: {error}"
+        asked += [Asked(problem=f"It cannot be built again: {told}")] * (len(saved.prompts) - len(asked))
+    return asked
+
+
+def _built(saved: Saved) -> Iterator[Asked]:
+    prompt = Prompt.load(saved.transcript.dialect)
+    before = tuple(exchange.earlier for exchange in exchanges_before(saved))
+    sent = budget_of_run(saved.transcript, prompt, before).start()
+    growing = _Growing(sent.parts)
+    for turn, expected in zip(saved.transcript.turns, saved.prompts, strict=True):
+        yield growing.show() if growing.hash.value() == expected else Asked(problem=OTHER_PROMPT)
+        after = sent.then(turn)
+        if after.boundary == sent.boundary:
+            growing.add(prompt.render_turn(turn))
+        else:
+            growing = growing.changed(after.parts)
+        sent = after
+
+
+class _Growing:
+    """A prompt as it grows, its hash, and how much of it was shown already."""
+
+    def __init__(self, parts: Sequence[Part], kept: int = 0) -> None:
+        self.parts: list[Part] = []
+        self.hash = GrowingHash()
+        self.kept = kept
+        self.add(parts)
+        self.kept_chars = sum(len(part.text) for part in parts[:kept])
+
+    def add(self, parts: Sequence[Part]) -> None:
+        self.parts += parts
+        self.hash.add(parts)
+
+    def show(self) -> Asked:
+        asked = Asked(self.kept, self.kept_chars, tuple(self.parts[self.kept :]))
+        self.kept, self.kept_chars = len(self.parts), self.kept_chars + asked.new_chars
+        return asked
+
+    def changed(self, parts: Sequence[Part]) -> _Growing:
+        """Another prompt, which has as much of what was shown as it begins with."""
+        pairs = zip(self.parts[: self.kept], parts, strict=False)
+        return _Growing(parts, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))

