@@ -11,9 +11,10 @@ from typing import Any
 from react_agent.cli.columns import columns, cut, padded
 from react_agent.cli.exits import as_json
 from react_agent.cli.options import user_secrets
-from react_agent.cli.screen import Screen, visible
+from react_agent.cli.screen import Screen
 from react_agent.transcript.search import Hit
 from react_agent.transcript.summary import Summary
+from react_agent.visible import visible
 
 MODEL = 28
 """Columns for the model."""

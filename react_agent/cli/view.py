@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     "-o", "--output", metavar="PAGE.html", type=click.Path(path_type=Path), help="Where to write it."
 )
 @click.option("--open", "show", is_flag=True, help="Show it in the browser.")
-@click.option("--index", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--index",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="All runs of this folder, with a table of them.",
+)
 @click.option("--extract", is_flag=True, help="Take the runs out of a page: RUN is the page.")
 def command(runs: Sequence[Path], output: Path | None, show: bool, index: Path | None, extract: bool) -> None:
     """Make one HTML page of saved runs, which needs no network and no other file.
