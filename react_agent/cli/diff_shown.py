@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.cli.columns import folded, padded
-from react_agent.cli.screen import Screen, visible
+from react_agent.cli.screen import Screen
 from react_agent.transcript.difference import Difference, Pair, Row
+from react_agent.visible import visible
 
 LINES = 12
 """Of one text; -v shows all."""
