@@ -64,10 +64,11 @@ class Agent:
 
     def run(
         self, question: str, watch: Watch = lambda _: None, taken: Sequence[Turn] = ()
-    ) -> Generator[Turn, None, None]:
+    ) -> Generator[Turn, Turn | None, None]:
         """One turn at a time until a turn needs no reply; `outcome` then says why it ended.
 
-        `taken` are turns of an earlier run of the question: the loop goes on after them.
+        `taken` are turns of an earlier run of the question: the loop goes on after them. A turn that is sent
+        back takes the place of the one that was given.
         """
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         turns = list(taken)
@@ -81,8 +82,8 @@ class Agent:
             completion, step = self.think(sent.parts, watch, deadline, form, stop=stop)
             observations = self.observe(step, question, turns, watch)
             turns.append(Turn(completion, step, observations, time.monotonic() - began))
+            turns[-1] = (yield turns[-1]) or turns[-1]
             sent = sent.then(turns[-1])
-            yield turns[-1]
 
     def budget(self, question: str) -> Budget:
         """The tokens that a run may use. The endpoint is asked for its context."""

@@ -55,13 +55,17 @@ class Completion:
     """Exactly what the endpoint returned.
 
     `finish_reason` is `stop`, `length`, `cut` (the stream was closed by us), or None. `thinking` is what the
-    server gave beside the text as the model's thinking: it is kept, and never read as a step.
+    server gave beside the text as the model's thinking: it is kept, and never read as a step. What a person
+    `altered` is no longer what the endpoint returned. `seed` is only said where it is not the one that the run
+    began with.
     """
 
     text: str
     finish_reason: str | None = None
     usage: Usage = Usage()
     thinking: str = ""
+    altered: Altered = ""
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

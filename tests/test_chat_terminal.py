@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import select
 import stat
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from cli_runs import COMMAND, Home
+from cli_runs import Home
 from servers import Received, Wire, body_stream, openai_events, serving, sse, status
 
 from react_agent.transcript import read
@@ -23,106 +19,11 @@ from react_agent.transcript import read
 if sys.platform == "win32":
     pytest.skip("terminals of POSIX", allow_module_level=True)
 
-import fcntl
-import pty
-import struct
-import termios
+from terminals import MORE, PROMPT, terminal
 
 ACT = ' I calculate.\nAction: calculator\nAction Input: {"expression": "6*7"}'
 ANSWERS = [f" I know.\nFinal Answer: {word}" for word in ("uno", "due", "tre")]
 CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"
-PATIENCE = 10.0
-PROMPT, MORE = ("> ", ">\x08\x1b[2C"), (". ", ".\x08\x1b[2C")
-"""As readline and as prompt_toolkit draw them."""
-
-ON_ITS_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
-class Terminal:
-    """A process on a terminal of its own: what it shows, and what is typed."""
-
-    def __init__(self, process: subprocess.Popen[bytes], number: int) -> None:
-        self.process = process
-        self.shown = ""
-        self._number = number
-        self._seen = 0
-
-    def expect(self, *texts: str) -> str:
-        """Wait until one of these is shown, behind the one that was waited for before; all up to its end."""
-        end = time.monotonic() + PATIENCE
-        wanted = re.compile("|".join(map(re.escape, texts)))
-        while (found := wanted.search(self.shown, self._seen)) is None:
-            assert time.monotonic() < end, f"{texts} is not shown in {self.shown[self._seen :]!r}"
-            if not self._more(0.2) and self.process.poll() is not None:
-                assert wanted.search(self.shown, self._seen), f"it ended without {texts}: {self.shown!r}"
-        before = self.shown[self._seen : found.end()]
-        self._seen = found.end()
-        return before
-
-    def type(self, text: str) -> None:
-        os.write(self._number, text.encode())
-
-    def interrupt(self) -> None:
-        """Ctrl-C, once the line editor waits: just before, Python notices it only at the next key."""
-        time.sleep(0.2)
-        self.type(CTRL_C)
-
-    def ask(self, line: str) -> None:
-        """Type a line where one is asked for."""
-        self.expect(*PROMPT)
-        self.type(f"{line}\n")
-
-    def code(self) -> int:
-        """Wait for the end; the exit code."""
-        end = time.monotonic() + PATIENCE
-        while self.process.poll() is None and time.monotonic() < end:
-            self._more(0.1)
-        while self._more(0.1):
-            pass
-        return self.process.wait(1)
-
-    def _more(self, seconds: float) -> bool:
-        if not select.select([self._number], [], [], seconds)[0]:
-            return False
-        try:
-            data = os.read(self._number, 65536)
-        except OSError:
-            return False
-        self.shown += data.decode("utf-8", "replace")
-        return bool(data)
-
-
-@contextmanager
-def terminal(
-    home: Home,
-    *arguments: str,
-    env: dict[str, str] | None = None,
-    columns: int = 80,
-    stdout: int | None = None,
-) -> Iterator[Terminal]:
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-c", ON_ITS_TERMINAL, *COMMAND, "chat", *arguments],
-        stdin=child,
-        stdout=child if stdout is None else stdout,
-        stderr=child,
-        env=home.environment | {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"} | (env or {}),
-        cwd=home.path,
-        start_new_session=True,
-    )
-    os.close(child)
-    try:
-        yield Terminal(process, parent)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        os.close(parent)
 
 
 @pytest.fixture
@@ -280,36 +181,34 @@ def test_the_history_holds_no_key_and_without_saving_nothing(home: Home) -> None
     assert history(home).read_text() == '"Is [redacted] a key?"\n"/quit"\n'
 
 
-def test_each_call_is_asked_about(home: Home) -> None:
-    with terminal(home, "-m", home.script(ACT, ANSWERS[0], ACT, *ANSWERS[1:])) as chat:
+def test_step_stops_until_it_is_said_again(home: Home) -> None:
+    with terminal(home, "-m", home.script(ACT, *ANSWERS, ANSWERS[0])) as chat:
         chat.ask("/step")
-        chat.expect("asked about: on")
+        chat.expect("Stops before and after the model and each tool: on.")
         chat.ask("What is 6 times 7?")
-        chat.expect("Call it? ")
-        chat.type("what\n")
-        chat.expect("Call it? ")
-        assert "| 42" not in chat.shown
-        chat.type("y\n")
-        chat.expect("| 42")
+        for enter in ("asks the model", "goes on", "calls it", "goes on", "asks the model", "goes on"):
+            chat.expect(f"[Enter {enter}, ")
+            chat.type("\n")
         chat.expect("uno")
-        chat.ask("Again: what is 6 times 7?")
-        chat.expect("Call it? ")
-        chat.type("s\n")
-        assert "| 42" not in chat.expect("Interrupted.")
+        chat.ask("And 6 times 8?")
+        assert "lines as they were sent before" in chat.expect("[Enter asks the model")
+        chat.type("q\n")
+        chat.expect("Interrupted.")
         chat.ask("/step")
-        chat.expect("asked about: off")
+        chat.expect("each tool: off.")
+        chat.ask("And 6 times 9?")
+        chat.expect("due")
         chat.ask("/quit")
         assert chat.code() == 0
     saved = {(run := read(path).transcript).question: run for path in home.runs}
-    stopped = saved["Again: what is 6 times 7?"]
+    stopped = saved["And 6 times 8?"]
     assert (stopped.turns, stopped.outcome.reason if stopped.outcome else "") == ((), "interrupted")
 
 
-def test_ctrl_c_at_the_question_about_a_call_stops_it(home: Home) -> None:
+def test_ctrl_c_at_a_stop_breaks_the_question_off(home: Home) -> None:
     with terminal(home, "-q", "-m", home.script(ACT, *ANSWERS)) as chat:
         chat.type("/step\nWhat is 6 times 7?\n")
-        chat.expect('calculator {"expression": "6*7"}')
-        chat.expect("Call it? ")
+        chat.expect("[Enter asks the model")
         chat.interrupt()
         chat.expect("Interrupted.")
         chat.ask("/quit")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from react_agent.cli.fork import Fork
     from react_agent.cli.run import Display, Run
     from react_agent.cli.screen import Screen
+    from react_agent.cli.stops import Stops
     from react_agent.config import Settings
 
 
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     metavar="RUN[#STEP]",
     type=RunName(step=True),
     help="Go on from this step of a saved run: its question, and the steps before, are taken from it.",
+)
+@click.option(
+    "--step", is_flag=True, help="Stop before and after the model and each tool: look, edit, go on."
 )
 @break_options
 @click.option("--max-steps", type=int, metavar="N", help="Steps before one last request for an answer [8].")
@@ -59,6 +63,7 @@ def command(
     origin: tuple[Path, int | None] | None,
     save: str | None,
     no_save: bool,
+    step: bool,
     no_stream: bool,
     json: bool,
     events: bool,
@@ -95,6 +100,7 @@ def command(
     asked = fork.question if fork else whole_question(question, attach, piped=not (is_human and question))
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
     output = _output(out, settings.secrets, json=json, events=events, stream=not no_stream)
+    stops = _stops(err) if step else None
     trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream)]
     fetch_if_missing(settings, err)
     if fork is not None:
@@ -104,7 +110,7 @@ def command(
     if not quiet:
         tell_origins(settings, agent.endpoint, err, verbose=verbose)
         tell_breaks(settings, err)
-    ended = run(agent, asked, settings, [*trace, output], fork=fork)
+    ended = run(agent, asked, settings, [*([stops] if stops else trace), output], fork=fork, stops=stops)
     remember_refusal(settings, agent.endpoint, err, quiet=quiet)
     output.end(ended)
     code = tell_end(ended, out, err, tell_failure=not (json or events))
@@ -113,6 +119,17 @@ def command(
             err.line(str(ended.prompt), dim=True)
         err.line(last_line(ended, tokens=usage or verbose), dim=True)
     click.get_current_context().exit(code)
+
+
+def _stops(err: Screen) -> Stops:
+    """What asks the person at the terminal. Raises `ConfigError` where nobody could be asked."""
+    from react_agent.cli.chat_input import Typed, is_terminal
+    from react_agent.cli.stops import Stops
+    from react_agent.config import wrong
+
+    if not is_terminal(err):
+        raise wrong("--step needs a terminal: nobody could be asked here.", "Leave it away in a pipe.")
+    return Stops(err, Typed([], []).answer)
 
 
 def _fork(origin: tuple[Path, int | None] | None, question: str | None, attach: Sequence[str]) -> Fork | None:

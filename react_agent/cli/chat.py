@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from datetime import datetime
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
     from react_agent.cli.chat_commands import Context
     from react_agent.cli.chat_input import Lines
     from react_agent.cli.chat_session import Chat
-    from react_agent.cli.screen import Screen
     from react_agent.config import Settings
-    from react_agent.parsers.step import Action
     from react_agent.session import Session
     from react_agent.transcript import Saved
 
@@ -60,6 +57,7 @@ def command(
     """
     from react_agent.cli.ask import tell_breaks
     from react_agent.cli.chat_commands import Context
+    from react_agent.cli.chat_input import is_terminal
     from react_agent.cli.chat_session import Chat, Look
     from react_agent.cli.models import fetch_if_missing, load
     from react_agent.cli.screen import Screen
@@ -84,7 +82,7 @@ def command(
     is_typed = is_terminal(err)
     lines = lines_for(is_typed)
     look = Look(quiet=quiet, verbose=verbose, usage=usage, stream=not no_stream)
-    chat = Chat(agent, settings, session_for(saved), look, lambda action: allowed(action, lines, chat))
+    chat = Chat(agent, settings, session_for(saved), look, lines.answer)
     if is_typed and not quiet:
         greet(chat, saved)
     if not quiet:
@@ -159,24 +157,6 @@ def keep(entry: str, context: Context, lines: Lines) -> None:
         add_to_history(history_file(), redact(entry, settings.secrets))
 
 
-def allowed(action: Action, lines: Lines, chat: Chat) -> bool:
-    """Ask whether a tool may be called."""
-    from react_agent.cli.chat_input import Cancelled
-
-    if chat.look.quiet:
-        chat.err.line(f"{action.tool} {json.dumps(action.arguments, ensure_ascii=False)}")
-    chat.err.end_line()
-    while True:
-        try:
-            word = lines.answer("Call it? [y]es, [s]top: ").strip().lower()
-        except (EOFError, KeyboardInterrupt, Cancelled):
-            return False
-        if word in {"", "y", "yes"}:
-            return True
-        if word in {"s", "stop", "n", "no"}:
-            return False
-
-
 def refuse_file(settings: Settings) -> None:
     """A session is a folder of runs. Raises `ConfigError`."""
     from react_agent.config import wrong
@@ -236,13 +216,6 @@ def greet(chat: Chat, saved: Saved | None) -> None:
     before = f"{told.get('kind')}:{told.get('model')}" if isinstance(told, dict) else model
     if before != model:
         chat.err.line(f"It was with {before} before.", fg="yellow")
-
-
-def is_terminal(err: Screen) -> bool:
-    """Whether somebody types, and can see what is prompted."""
-    from react_agent.cli.question import is_piped
-
-    return err.terminal and not is_piped()
 
 
 def lines_for(is_typed: bool) -> Lines:

@@ -103,7 +103,7 @@ def _step(context: Context, _: str) -> int:
         raise wrong("/step needs a terminal: nobody could be asked here.")
     chat = context.chat
     chat.stepping = not chat.stepping
-    chat.err.line(f"Each call of a tool is asked about: {'on' if chat.stepping else 'off'}.")
+    chat.err.line(f"Stops before and after the model and each tool: {'on' if chat.stepping else 'off'}.")
     return 0
 
 
@@ -182,7 +182,7 @@ COMMANDS: Mapping[str, Command] = {
     "/tools": Command("", "List the tools that the model may call.", _tools),
     "/model": Command("[NAME]", "Show the model, or ask another one from now on.", _model),
     "/prompt": Command("", "Show what the next question would be sent with.", _prompt),
-    "/step": Command("", "Ask before each call of a tool, or stop asking.", _step),
+    "/step": Command("", "Stop before and after the model and each tool, or no more.", _step),
     "/undo": Command("", "Take the last question out of the session.", _undo),
     "/retry": Command("", "Ask the last question again, in place of its answer.", _retry),
     "/save": Command("[PATH]", "Save the session into a folder.", _save),

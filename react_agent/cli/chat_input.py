@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from react_agent.cli.question import is_piped
+from react_agent.cli.screen import Screen
 from react_agent.config import wrong
 
 PROMPT, MORE = "> ", ". "
@@ -193,6 +195,11 @@ class Edited:
     def add(self, entry: str) -> None:
         if "\n" in entry:  # its lines came one by one, and are there already
             self._history.append_string(entry)
+
+
+def is_terminal(err: Screen) -> bool:
+    """Whether somebody types, and can see what is prompted."""
+    return err.terminal and not is_piped()
 
 
 def checked(entry: str) -> str:

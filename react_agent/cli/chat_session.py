@@ -13,14 +13,13 @@ from react_agent.cli.ask import tell_end
 from react_agent.cli.probe_card import remember_refusal
 from react_agent.cli.run import Run, first_sent, run
 from react_agent.cli.screen import Screen
+from react_agent.cli.stops import Stops
 from react_agent.cli.trace import Answer, Trace, last_line
 from react_agent.config import Settings, wrong
 from react_agent.errors import ContextTooLong
-from react_agent.parsers.step import Action
 from react_agent.session import Exchange, Session, exchange_of
 from react_agent.transcript import Recorder, prompt_hash, runs_folder
 from react_agent.transcript.redaction import redact_turn
-from react_agent.types import Observation, ToolRun, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Kept:
 class Chat:
     """The session as it stands, the agent that answers, and the runs so far.
 
-    `allow` is asked before each call of a tool; where it says no, the question ends as by Ctrl-C.
+    `answer` reads a word behind a prompt; it is asked at each stop while the chat is `stepping`.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class Chat:
         settings: Settings,
         session: Session,
         look: Look,
-        allow: Callable[[Action], bool] = lambda _: True,
+        answer: Callable[[str], str] = input,
     ) -> None:
         self.look = look
         self.session = session
@@ -63,17 +62,15 @@ class Chat:
         self._last = session.exchanges[-1] if session.exchanges else None
         self.last = self._last.question if self._last else ""
         self.stepping = False
-        self._allow = allow
+        self._answer = answer
         self.use(agent, settings)
 
     def use(self, agent: Agent, settings: Settings) -> None:
         """Ask this agent from now on."""
-        toolbox = agent.toolbox
-        if not isinstance(toolbox, Stepwise):
-            toolbox = Stepwise(toolbox, lambda action: not self.stepping or self._allow(action))
-        self.agent = replace(agent, toolbox=toolbox)
+        self.agent = agent
         self.settings = settings
         self.out, self.err = Screen.out(settings.secrets), Screen.err(settings.secrets)
+        self._stops = Stops(self.err, self._answer)
 
     @property
     def folder(self) -> Path:
@@ -127,8 +124,16 @@ class Chat:
         agent = replace(self.agent, before=self.session.before)
         output = Answer(self.out, stream=self.look.stream and self.out.terminal)
         trace = Trace(self.err, verbose=self.look.verbose, stream=self.look.stream)
+        stops = self._stops if self.stepping else None
         displays = [output] if self.look.quiet else [trace, output]
-        ended = run(agent, question, self.settings, displays, self.session.head)
+        ended = run(
+            agent,
+            question,
+            self.settings,
+            [stops, output] if stops else displays,
+            self.session.head,
+            stops=stops,
+        )
         output.end(ended)
         remember_refusal(self.settings, self.agent.endpoint, self.err, quiet=self.look.quiet)
         self.runs.append(ended)
@@ -192,23 +197,6 @@ class Chat:
         if recorder.failed:
             raise wrong(recorder.failed)
         return recorder.path
-
-
-class Stepwise:
-    """A toolbox that asks before each call. A call that is not allowed ends the run as Ctrl-C does."""
-
-    def __init__(self, toolbox: ToolRun, allow: Callable[[Action], bool]) -> None:
-        self._toolbox = toolbox
-        self._allow = allow
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return self._toolbox.specs
-
-    def start(self, action: Action) -> Callable[[], Observation]:
-        if not self._allow(action):
-            raise KeyboardInterrupt
-        return self._toolbox.start(action)
 
 
 def folder_of(settings: Settings) -> Path:

@@ -47,6 +47,7 @@ def turn_document(number: int, turn: Turn) -> Document:
         "step": number,
         **({"thinking": turn.completion.thinking} if turn.completion.thinking else {}),
         **step_document(turn.step),
+        **({"altered": turn.completion.altered} if turn.completion.altered else {}),
         "observations": [observation_document(observation) for observation in turn.observations],
         "forged_observations": forged(turn.step),
         "usage": usage_document(turn.completion.usage),

@@ -13,7 +13,7 @@ from react_agent.errors import TranscriptError
 from react_agent.parsers.step import Act
 from react_agent.session import exchanges_before
 from react_agent.transcript import Saved, read, runs_folder
-from react_agent.types import Completion, Earlier, ToolSpec, Turn, Usage
+from react_agent.types import Earlier, ToolSpec, Turn, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _taken(saved: Saved, step: int) -> tuple[Turn, ...]:
     return tuple(
         replace(
             turn,
-            completion=Completion(turn.completion.text, turn.completion.finish_reason, Usage()),
+            completion=replace(turn.completion, usage=Usage()),
             seconds=0.0,
             first_seconds=None,
         )

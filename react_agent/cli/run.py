@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from react_agent import config
 from react_agent.agent import Agent, Sight, outcome
 from react_agent.breaking.broken import broken
 from react_agent.budget import Count, PromptSize, Sent, budget_of_run, cut_warning, measure
@@ -23,13 +24,18 @@ from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_fol
 from react_agent.transcript.redaction import redact, redact_head, redact_turn
 from react_agent.types import (
     Earlier,
+    Endpoint,
     Observation,
     Outcome,
     Thinking,
+    ToolRun,
     Transcript,
     Turn,
     Usage,
 )
+
+if TYPE_CHECKING:
+    from react_agent.cli.stops import Stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +96,17 @@ def run(
     displays: Sequence[Display],
     session: Mapping[str, Any] | None = None,
     fork: Fork | None = None,
+    stops: Stops | None = None,
 ) -> Run:
     """Run the agent to its end, whatever that is; only errors before the first turn pass through.
 
     Ctrl-C and a failing endpoint end it with an outcome; the reply that was unfinished at a Ctrl-C is kept as
     the outcome's detail. `session` is what the saved run tells of the session it belongs to. With a `fork`, its
-    turns are saved first, and the model is asked what comes next.
+    turns are saved first, and the model is asked what comes next. At the `stops` a person decides how it goes on.
     """
-    endpoint, toolbox = broken(agent.endpoint, agent.toolbox, settings.breaks, question)
-    heard = Heard(endpoint)
-    agent = replace(agent, endpoint=heard, toolbox=toolbox)
+    agent = _wrapped(agent, question, settings, stops)
+    heard = Heard(agent.endpoint)
+    agent = replace(agent, endpoint=heard)
     turns: list[Turn] = []
     error: Exception | None = None
     told = {"session": session} if session else {} if fork is None else fork.told
@@ -116,7 +123,7 @@ def run(
         for turn in taken:
             keep(turn)
         try:
-            for turn in _turns(agent, question, heard, displays, settings.secrets, taken):
+            for turn in _turns(agent, question, heard, displays, settings.secrets, taken, stops):
                 heard.text = ""
                 keep(turn)
                 for display in displays:
@@ -146,6 +153,23 @@ def run(
     )
 
 
+def _wrapped(agent: Agent, question: str, settings: Settings, stops: Stops | None) -> Agent:
+    """The agent with the faults that are asked for, and then with the stops: these show what the loop sees."""
+
+    def faulty(endpoint: Endpoint) -> tuple[Endpoint, ToolRun]:
+        return broken(endpoint, agent.toolbox, settings.breaks, question)
+
+    endpoint, toolbox = faulty(agent.endpoint)
+    if stops is not None:
+        from react_agent.cli.stepped import stepped
+
+        def again(moved: int) -> Endpoint:
+            return faulty(config.endpoint(replace(settings, seed=settings.seed + moved)))[0]
+
+        endpoint, toolbox = stepped(endpoint, toolbox, stops, again)
+    return replace(agent, endpoint=endpoint, toolbox=toolbox)
+
+
 def first_sent(head: Transcript, agent: Agent, secrets: Sequence[str]) -> Sent:
     """The first prompt as the saved run renders it."""
     before = _redacted(agent.before, secrets)
@@ -166,6 +190,7 @@ def _turns(
     displays: Sequence[Display],
     secrets: Sequence[str],
     taken: Sequence[Turn],
+    stops: Stops | None,
 ) -> Iterator[Turn]:
     """The agent's turns, each announced before the model is asked, until the last or the end of the time."""
 
@@ -176,14 +201,17 @@ def _turns(
             else:
                 display.read(sight, heard.text)
 
-    turns = list(taken)
+    turns, back = list(taken), None
     watch = Completed(Masked(show, secrets).seen).seen
     with closing(agent.run(question, watch, taken)) as running:
         while outcome(turns, agent.max_steps) is None and not heard.is_late(agent.seconds):
             for display in displays:
                 display.step(len(turns) + 1)
-            turns.append(replace(next(running), first_seconds=heard.first_seconds))
-            yield turns[-1]
+            turn = running.send(back)
+            # With stops the first text is late because of a person.
+            back = stops.amended(turn) if stops else replace(turn, first_seconds=heard.first_seconds)
+            turns.append(back)
+            yield back
 
 
 def _out_of_time(agent: Agent) -> Outcome:

@@ -15,7 +15,17 @@ from typing import Any, TypeVar
 
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
 from react_agent.transcript.redaction import redact
-from react_agent.types import Completion, Observation, Outcome, Part, ToolSpec, Transcript, Turn, Usage
+from react_agent.types import (
+    Altered,
+    Completion,
+    Observation,
+    Outcome,
+    Part,
+    ToolSpec,
+    Transcript,
+    Turn,
+    Usage,
+)
 
 FORMAT = 1
 """The version of the file format, in the first line of each transcript."""
@@ -54,11 +64,7 @@ def turn_document(number: int, turn: Turn, prompt: str) -> Document:
     return {
         "turn": number,
         "prompt": prompt,
-        "completion": {
-            **({"thinking": completion.thinking} if completion.thinking else {}),
-            "text": completion.text,
-            "finish_reason": completion.finish_reason,
-        },
+        "completion": _completion(completion),
         "step": step_document(turn.step, completion.text),
         **({"observations": [_observation(o) for o in turn.observations]} if turn.observations else {}),
         "measured": {"seconds": round(turn.seconds, 3), **_first(turn), **_usage(completion.usage)},
@@ -111,6 +117,8 @@ def read_turn(document: Document) -> tuple[int, Turn, str]:
             _optional(completion, "finish_reason", str),
             _read_usage(measured),
             _get(completion, "thinking", str, ""),
+            _read_altered(completion),
+            _optional(completion, "seed", int),
         ),
         step=read_step(_get(document, "step", dict), text),
         observations=tuple(_each(document, "observations", _read_observation)),
@@ -223,6 +231,16 @@ def _repair(repair: Repair) -> Document:
     return {"kind": repair.kind, "span": list(repair.span), "note": repair.note}
 
 
+def _completion(completion: Completion) -> Document:
+    return {
+        **({"thinking": completion.thinking} if completion.thinking else {}),
+        "text": completion.text,
+        "finish_reason": completion.finish_reason,
+        **({"altered": completion.altered} if completion.altered else {}),
+        **({"seed": completion.seed} if completion.seed is not None else {}),
+    }
+
+
 def _observation(observation: Observation) -> Document:
     return {
         "kind": observation.kind,
@@ -279,8 +297,12 @@ def _read_observation(document: Document) -> Observation:
         kind=_one_of(document, "kind", ("tool", "error", "complaint", "note")),
         tool=_get(document, "tool", str, ""),
         omitted=_get(document, "omitted", int, 0),
-        altered=_one_of(document, "altered", ("edited", "broken")) if "altered" in document else "",
+        altered=_read_altered(document),
     )
+
+
+def _read_altered(document: Document) -> Altered:
+    return _one_of(document, "altered", ("edited", "broken")) if "altered" in document else ""
 
 
 def _read_usage(measured: Document) -> Usage:
