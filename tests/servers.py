@@ -96,6 +96,7 @@ def serving(behaviour: Behaviour, *, port: int = 0) -> Iterator[Server]:
 
     class Listener(socketserver.ThreadingTCPServer):
         allow_reuse_address = True
+        request_queue_size = 128
         daemon_threads = True
         block_on_close = False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from react_agent.endpoints.connection import Connection, is_unknown_host, open_session, reason, tls_reason
+from react_agent.endpoints.deadlines import DEADLINES
 from react_agent.endpoints.failure import LOADING, SNIPPET, SPENT, failure, read_refusal, shown
 from react_agent.errors import ConfigError, EndpointError, EndpointTimeout
 
@@ -99,18 +99,15 @@ def _sent(
     if left <= 0:
         raise _too_late(address, "before it was asked")
     connection = Connection()
-    timer = threading.Timer(left, connection.cut)
-    timer.daemon = True
-    timer.start()
-    try:
-        with open_session(connection, key=address.key, loopback=_is_loopback(address.url)) as session:
-            timeouts = (min(limits.connect, left), left + 1)
-            with _request(session, method, address, body, timeout=timeouts, deadline=deadline) as response:
-                if response.status_code != 200 or "html" in response.headers.get("Content-Type", ""):
-                    raise _refused(response, address)
-                yield response, connection
-    finally:
-        timer.cancel()
+    timeouts = (min(limits.connect, left), left + 1)
+    with (
+        DEADLINES.cut_at(deadline, connection.cut),
+        open_session(connection, key=address.key, loopback=_is_loopback(address.url)) as session,
+        _request(session, method, address, body, timeout=timeouts, deadline=deadline) as response,
+    ):
+        if response.status_code != 200 or "html" in response.headers.get("Content-Type", ""):
+            raise _refused(response, address)
+        yield response, connection
 
 
 def _request(

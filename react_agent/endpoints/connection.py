@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,28 +43,10 @@ def open_session(connection: Connection, *, key: str | None, loopback: bool) -> 
 
     No proxy stands between us and a loopback address, and with a key no `.netrc` replaces it.
     """
-    import requests
-    from requests.adapters import HTTPAdapter
-
-    pools = _pools(connection)
-
-    class Adapter(HTTPAdapter):
-        def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-            super().init_poolmanager(*args, **kwargs)
-            self.poolmanager.pool_classes_by_scheme = pools
-
-        def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
-            made = super().proxy_manager_for(*args, **kwargs)
-            made.pool_classes_by_scheme = pools
-            return made
-
-    class Session(requests.Session):
-        def get_redirect_target(self, resp: requests.Response) -> None:
-            """Nowhere: for a redirect that it may not follow, requests still reads the whole body."""
-
-    session = Session()
-    session.mount("http://", Adapter(max_retries=0))
-    session.mount("https://", Adapter(max_retries=0))
+    session_class, adapter_class, _ = _classes()
+    session: requests.Session = session_class()
+    session.mount("http://", adapter_class(connection))
+    session.mount("https://", adapter_class(connection))
     session.trust_env = not loopback
     if key:
         session.auth = lambda request: request
@@ -111,23 +95,61 @@ def tls_reason(error: BaseException) -> str:
 
 
 def _pools(connection: Connection) -> dict[str, Any]:
+    """What urllib3 makes its pools with."""
+    _, _, pools = _classes()
+    return {scheme: partial(pool, opened=connection) for scheme, pool in pools.items()}
+
+
+@cache
+def _classes() -> tuple[Any, Any, Mapping[str, Any]]:
+    """The session, its adapter, and the pools by scheme; requests is only imported where something is asked."""
+    import requests
+    from requests.adapters import HTTPAdapter
     from urllib3.connection import HTTPConnection, HTTPSConnection
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-    class Plain(HTTPConnection):
-        def connect(self) -> None:
-            super().connect()
-            connection.sockets.append(self.sock)
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            """Nowhere: for a redirect that it may not follow, requests still reads the whole body."""
 
-    class Secure(HTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            connection.sockets.append(self.sock)
+    class Adapter(HTTPAdapter):
+        def __init__(self, connection: Connection) -> None:
+            self.connection = connection
+            super().__init__(max_retries=0)
 
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
+        def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+            super().init_poolmanager(*args, **kwargs)
+            self.poolmanager.pool_classes_by_scheme = _pools(self.connection)
 
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
+        def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
+            made = super().proxy_manager_for(*args, **kwargs)
+            made.pool_classes_by_scheme = _pools(self.connection)
+            return made
 
-    return {"http": PlainPool, "https": SecurePool}
+    def telling(base: Any) -> Any:
+        class Telling(base):  # type: ignore[misc]
+            """A connection that tells its socket."""
+
+            def __init__(self, *args: Any, opened: Connection, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                self.opened = opened
+
+            def connect(self) -> None:
+                super().connect()
+                self.opened.sockets.append(self.sock)
+
+        return Telling
+
+    def pool(base: Any, connection_class: Any) -> Any:
+        class Pool(base):  # type: ignore[misc]
+            def __init__(self, *args: Any, opened: Connection, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                self.ConnectionCls = partial(connection_class, opened=opened)
+
+        return Pool
+
+    pools = {
+        "http": pool(HTTPConnectionPool, telling(HTTPConnection)),
+        "https": pool(HTTPSConnectionPool, telling(HTTPSConnection)),
+    }
+    return Session, Adapter, pools

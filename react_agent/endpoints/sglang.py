@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from react_agent.endpoints.reply import Event, as_count, as_text
 from react_agent.endpoints.server import CompletionServer, Request
@@ -45,10 +45,15 @@ class SGLang(CompletionServer):
         return as_count(self.ask_once("/get_server_info").get("context_length"))
 
 
+LONG = 200
+"""Characters of a text that is repeated as a whole."""
+
+
 class Growing:
     """What is new in texts of which each holds the one before it, or in texts that are new as they are.
 
-    The first text that does not hold the one before it tells. Until then equal texts say nothing new.
+    The first text that does not hold the one before it tells; and so does one that holds a longer one, for no
+    model repeats that much in one piece. Until then equal texts say nothing new.
 
     >>> grown, new = Growing(), Growing()
     >>> [grown.add(text) for text in ("I", "I am", "I am")], [new.add(text) for text in ("a", "a", "b")]
@@ -56,9 +61,9 @@ class Growing:
     """
 
     def __init__(self) -> None:
-        self._all = ""
         self._given = ""
-        self._whole = True
+        self._all = ""
+        self._how: Literal["unknown", "whole", "new"] = "unknown"
 
     def event(self, data: Mapping[str, Any]) -> Event:
         told = data.get("meta_info")
@@ -73,23 +78,25 @@ class Growing:
 
     def add(self, text: str) -> str:
         """Return what this text adds. Raises `EndpointError` where that cannot be known any more."""
-        self._all += text
-        if self._whole and text.startswith(self._given):
-            return self._give(text)
-        if self._whole and self._given.startswith(text):
+        if self._how == "new":
+            return text
+        given = self._given
+        if self._how == "unknown":
+            self._all += text
+        if text.startswith(given):
+            if len(given) >= LONG:
+                self._how, self._all = "whole", ""
+            self._given = text
+            return text[len(given) :]
+        if given.startswith(text):
             return ""  # nothing new, or the beginning of a stop string was taken off the end
-        self._whole = False
-        return self._give(self._all)
-
-    def _give(self, text: str) -> str:
-        """Return the text behind what was given already."""
-        if not text.startswith(self._given):
+        if self._how == "whole" or not self._all.startswith(given):
             raise EndpointError(
                 "The server repeats its text in some events and not in others, so the reply cannot be put "
                 "together. Start it without --incremental-streaming-output."
             )
-        new, self._given = text[len(self._given) :], text
-        return new
+        self._how = "new"
+        return self._all[len(given) :]
 
 
 def _constrained(wanted: Constraint) -> dict[str, Any]:

@@ -70,8 +70,12 @@ class StopCut:
 
     def _longest_beginning(self, text: str) -> int:
         """Count the last characters of `text` with which a stop string begins."""
-        longest = max((len(s) for s in self._stop), default=0) - 1
-        for length in range(min(longest, len(text)), 0, -1):
-            if any(s.startswith(text[-length:]) for s in self._stop):
-                return length
-        return 0
+        return max((_beginning(text, s) for s in self._stop), default=0)
+
+
+def _beginning(text: str, stop: str) -> int:
+    """Count the last characters of `text` with which one stop string begins, not all of it."""
+    at = text.find(stop[0], max(len(text) - len(stop) + 1, 0))
+    while at >= 0 and not stop.startswith(text[at:]):
+        at = text.find(stop[0], at + 1)
+    return len(text) - at if at >= 0 else 0
