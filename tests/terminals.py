@@ -111,3 +111,8 @@ def terminal(
             process.kill()
             process.wait()
         os.close(parent)
+
+
+def plain(shown: str) -> str:
+    """What was shown, without colours and without blanks at the ends of lines."""
+    return re.sub(r"[ \r]*\n", "\n", re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown))

@@ -14,7 +14,7 @@ from react_agent.transcript import read
 if sys.platform == "win32":
     pytest.skip("terminals of POSIX", allow_module_level=True)
 
-from terminals import terminal
+from terminals import plain, terminal
 
 ROOT = Path(__file__).parent.parent
 SUMS = f"script:{ROOT / 'examples' / 'sums.txt'}"
@@ -24,11 +24,6 @@ PAGE = (ROOT / "docs" / "step-and-break.md").read_text(encoding="utf-8")
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
-
-
-def plain(shown: str) -> str:
-    """What was shown, without colours and without blanks at the ends of lines."""
-    return re.sub(r"[ \r]*\n", "\n", re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown))
 
 
 def test_the_stops_of_the_page_are_those_that_are_shown(home: Home) -> None:

@@ -82,6 +82,7 @@ def command(
     Exit codes: 0 answered, 1 no answer, 2 wrong use, 3 the model could not be asked, 4 stopped by a limit
     (steps, time, repeats), 130 Ctrl-C.
     """
+    from react_agent.cli.chat_input import is_terminal
     from react_agent.cli.models import fetch_if_missing, load
     from react_agent.cli.probe_card import remember_refusal, tell_origins
     from react_agent.cli.question import is_piped, whole_question
@@ -99,9 +100,11 @@ def command(
     is_human = (settings.model or "").partition(":")[0] == "human"
     asked = fork.question if fork else whole_question(question, attach, piped=not (is_human and question))
     out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
-    output = _output(out, settings.secrets, json=json, events=events, stream=not no_stream)
+    typed = is_human and is_terminal(err)
+    stream = not (no_stream or typed)
+    output = _output(out, settings.secrets, json=json, events=events, stream=stream)
     stops = _stops(err) if step else None
-    trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream)]
+    trace = [] if quiet or events else [Trace(err, verbose=verbose, stream=not no_stream, typed=typed)]
     fetch_if_missing(settings, err)
     if fork is not None:
         fork.check(settings)

@@ -122,8 +122,9 @@ class Chat:
     def _run(self, question: str) -> Run:
         self.last = question
         agent = replace(self.agent, before=self.session.before)
-        output = Answer(self.out, stream=self.look.stream and self.out.terminal)
-        trace = Trace(self.err, verbose=self.look.verbose, stream=self.look.stream)
+        typed = agent.endpoint.kind == "human"
+        output = Answer(self.out, stream=self.look.stream and self.out.terminal and not typed)
+        trace = Trace(self.err, verbose=self.look.verbose, stream=self.look.stream, typed=typed)
         stops = self._stops if self.stepping else None
         displays = [output] if self.look.quiet else [trace, output]
         ended = run(

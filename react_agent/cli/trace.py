@@ -28,12 +28,18 @@ SIGNS: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 
 class Trace(Display):
-    """Thoughts as they come, calls, and what came back."""
+    """Thoughts as they come, calls, and what came back.
 
-    def __init__(self, screen: Screen, *, verbose: bool = False, stream: bool = True) -> None:
+    Where a person has `typed` the thoughts they are not repeated, but what was forgiven is always told.
+    """
+
+    def __init__(
+        self, screen: Screen, *, verbose: bool = False, stream: bool = True, typed: bool = False
+    ) -> None:
         self._screen = screen
         self._verbose = verbose
-        self._stream = stream
+        self._stream = stream and not typed
+        self._typed = typed
         self._streamed = False
 
     def step(self, number: int) -> None:
@@ -54,9 +60,9 @@ class Trace(Display):
 
     def read(self, step: Step, text: str) -> None:
         self._screen.end_line()
-        if not self._streamed and step.thought:
+        if not self._streamed and not self._typed and step.thought:
             self._screen.line(step.thought)
-        if self._verbose:
+        if self._verbose or self._typed:
             for repair in step.repairs:
                 if repair.kind != FORGED:
                     self._screen.line(f"repaired: {repair.kind}: {repair.note}", dim=True)
