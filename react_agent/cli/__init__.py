@@ -22,6 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "replay": "Read saved runs again and tell what differs.",
     "export": "Write saved runs in the forms of other programs.",
     "import": "Make saved runs of other programs' logs.",
+    "show": "Show a saved run, or one step of it.",
     "view": "Make a page of saved runs.",
     "parse": "Show how a reply of a model is read.",
     "prompt": "Show exactly what would be sent.",

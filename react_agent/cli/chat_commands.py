@@ -16,11 +16,12 @@ from react_agent.cli.chat_session import Chat
 from react_agent.cli.models import fetch_if_missing, load
 from react_agent.cli.prompt import PLACEHOLDER, format_name
 from react_agent.cli.run import Run
-from react_agent.cli.trace import Trace
+from react_agent.cli.shown import tell_step
 from react_agent.config import Settings, near, wrong
 from react_agent.endpoints.formats import flatten
 from react_agent.transcript import runs_folder
 from react_agent.types import Usage
+from react_agent.viewer import step_of
 
 SHOWN = 40
 """Characters of a question in a list."""
@@ -142,19 +143,15 @@ def _save(context: Context, path: str) -> int:
 
 
 def _view(context: Context, _: str) -> int:
-    """The steps of the last run as they were shown with -v, whatever is shown now."""
+    """The steps of the last run as `react show` has them."""
     chat = context.chat
-    trace = Trace(chat.err, verbose=True, stream=False)
     last = chat.runs[-1] if chat.runs else None
     turns = last.turns if last else chat.kept[-1].exchange.turns if chat.kept else ()
     if last is None and not turns:
         raise wrong("There is no run to view yet.")
     chat.err.line(f"Question: {last.question if last else chat.last}", bold=True)
     for number, turn in enumerate(turns, 1):
-        trace.step(number)
-        trace.read(turn.step, turn.completion.text)
-        for observation in turn.observations:
-            trace.seen(observation)
+        tell_step(step_of(number, turn, chat.agent.toolbox.specs), chat.err)
     outcome = last.outcome if last else None
     if outcome is not None and outcome.answer is None:
         chat.err.line(f"{outcome.reason}: {outcome.detail}".removesuffix(": "), fg="yellow")

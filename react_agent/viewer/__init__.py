@@ -7,6 +7,6 @@ Reading order: `markup.py` (text that cannot be forgotten to be escaped), `run.p
 """
 
 from react_agent.viewer.page import page
-from react_agent.viewer.run import Asked, Run, Step, open_run, prompt_parts
+from react_agent.viewer.run import Asked, Run, Step, open_run, prompt_parts, step_of
 
-__all__ = ["Asked", "Run", "Step", "open_run", "page", "prompt_parts"]
+__all__ = ["Asked", "Run", "Step", "open_run", "page", "prompt_parts", "step_of"]

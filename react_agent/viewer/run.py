@@ -10,13 +10,12 @@ from pathlib import Path
 from react_agent.budget import budget_of_run
 from react_agent.errors import ReactError
 from react_agent.parsers.explain import Explanation, explain
-from react_agent.parsers.step import Tools
 from react_agent.prompt import Prompt
 from react_agent.session import exchanges_before
 from react_agent.transcript import Saved, dumps, read
 from react_agent.transcript.documents import GrowingHash
 from react_agent.transcript.redaction import redact_head, redact_outcome, redact_turn
-from react_agent.types import Part, Turn, Usage
+from react_agent.types import Part, ToolSpec, Turn, Usage
 
 OTHER_PROMPT = (
     "Today's template makes another prompt than the one that was sent, so it is not shown. "
@@ -40,6 +39,9 @@ class Asked:
     @property
     def new_chars(self) -> int:
         return sum(len(part.text) for part in self.new)
+
+
+NOT_ASKED = Asked(problem="Its prompt was not looked for.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +86,27 @@ class Run:
     @property
     def seconds(self) -> float:
         """The time of the whole run, or of its steps where nobody measured it."""
-        told = self.saved.measured.get("seconds")
-        if isinstance(told, (int, float)) and not isinstance(told, bool):
-            return float(told)
+        seconds = self.saved.measured.get("seconds")
+        if isinstance(seconds, (int, float)) and not isinstance(seconds, bool):
+            return float(seconds)
         return sum(step.turn.seconds for step in self.steps)
 
     @property
     def model(self) -> str:
         """Kind and name, as `-m` takes them."""
         endpoint = self.saved.transcript.settings.get("endpoint")
-        told = endpoint if isinstance(endpoint, dict) else {}
-        return ":".join(str(told[key]) for key in ("kind", "model") if told.get(key))
+        known = endpoint if isinstance(endpoint, dict) else {}
+        return ":".join(str(known[key]) for key in ("kind", "model") if known.get(key))
 
 
 def open_run(path: Path, secrets: Sequence[str] = ()) -> Run:
     """Read a saved run for showing; `secrets` are left out of it. Raises `TranscriptError`."""
     saved = read(path)
     source = path.read_bytes()
-    if any(secret.encode() in source for secret in secrets if secret):
-        saved = redact_saved(saved, secrets)
-        source = dumps(saved).encode()
-    return run_of(saved, source, path.name)
+    clean = redact_saved(saved, secrets)
+    if clean != saved or any(secret.encode() in source for secret in secrets if secret):
+        source = dumps(clean).encode()
+    return run_of(clean, source, path.name)
 
 
 def run_of(saved: Saved, source: bytes, name: str) -> Run:
@@ -120,6 +122,16 @@ def redact_saved(saved: Saved, secrets: Sequence[str]) -> Saved:
     return replace(saved, transcript=replace(head, turns=turns, outcome=ended))
 
 
+def step_of(number: int, turn: Turn, specs: Sequence[ToolSpec], asked: Asked = NOT_ASKED) -> Step:
+    """A turn as a step, read as it is read today."""
+    tools = {spec.name: spec.parameters for spec in specs}
+    try:
+        told = explain(turn.completion.text, tools, turn.completion.finish_reason)
+    except Exception:  # nothing promises that the schemas of saved tools are such
+        told = None
+    return Step(number, turn, told, asked)
+
+
 def prompt_parts(steps: Sequence[Step]) -> tuple[Part, ...]:
     """The whole prompt of the last of these steps, which begin with the first of the run."""
     parts: tuple[Part, ...] = ()
@@ -129,17 +141,8 @@ def prompt_parts(steps: Sequence[Step]) -> tuple[Part, ...]:
 
 
 def _steps(saved: Saved) -> Iterator[Step]:
-    tools = {spec.name: spec.parameters for spec in saved.transcript.specs}
     for number, turn, asked in zip(saved.numbers, saved.transcript.turns, _asked(saved), strict=True):
-        yield Step(number, turn, _told(turn, tools), asked)
-
-
-def _told(turn: Turn, tools: Tools) -> Explanation | None:
-    """How a reply is read; None where the schemas of the saved tools are none, which nothing promises."""
-    try:
-        return explain(turn.completion.text, tools, turn.completion.finish_reason)
-    except Exception:
-        return None
+        yield step_of(number, turn, saved.transcript.specs, asked)
 
 
 def _asked(saved: Saved) -> list[Asked]:
@@ -148,8 +151,8 @@ def _asked(saved: Saved) -> list[Asked]:
     try:
         asked.extend(_built(saved))
     except Exception as error:  # of anything that a file may hold, some cannot be rendered
-        told = str(error) if isinstance(error, ReactError) else f"{type(error).__name__}: {error}"
-        asked += [Asked(problem=f"It cannot be built again: {told}")] * (len(saved.prompts) - len(asked))
+        why = str(error) if isinstance(error, ReactError) else f"{type(error).__name__}: {error}"
+        asked += [Asked(problem=f"It cannot be built again: {why}")] * (len(saved.prompts) - len(asked))
     return asked
 
 

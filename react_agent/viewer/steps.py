@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from react_agent.parsers import step as parsed
 from react_agent.parsers.drawing import KINDS
 from react_agent.parsers.explain import Spans
-from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span
+from react_agent.parsers.step import Act, Action, FinalAnswer, Repair, Span
 from react_agent.tools.toolbox import OMITTED
 from react_agent.types import Observation, Part
 from react_agent.viewer.markup import Html, preformatted, tag
@@ -46,7 +47,7 @@ def step_section(step: Step, run_id: str, level: int, last_role: str = "") -> Ht
     sides = tag("div", _written(step, inner), _read(step, inner), class_="sides")
     return tag(
         "section",
-        tag("header", title, tag("small", " · ".join(_figures(step)))),
+        tag("header", title, tag("small", " · ".join(figures(step)))),
         _prompt(step, last_role),
         sides,
         *(_seen(each, step, inner) for each in step.turn.observations),
@@ -67,6 +68,15 @@ def kilobytes(chars: int) -> str:
     )
 
 
+def writer(observation: Observation, step: parsed.Step) -> str:
+    """Who wrote an observation, and how much of it is there."""
+    is_refusal = observation.kind == "complaint" and not isinstance(step, parsed.Malformed)
+    words = WRITERS["refusal" if is_refusal else observation.kind]
+    title = words.format(tool=observation.tool or "(without a name)")
+    cut = cut_words(observation)
+    return f"{title}; {cut}" if cut else title
+
+
 def cut_words(observation: Observation) -> str:
     """How much of a long result is there: `cut from 40 kB to 4.0 kB`; empty where all of it is."""
     if not observation.omitted:
@@ -81,7 +91,8 @@ def spans_of(step: Step) -> Spans:
     return step.told.spans if step.told else (("other", Span(0, len(step.turn.completion.text))),)
 
 
-def _figures(step: Step) -> Iterator[str]:
+def figures(step: Step) -> Iterator[str]:
+    """What a step took, in words."""
     turn = step.turn
     yield f"{turn.seconds:.1f} s" if turn.seconds else "not timed"
     yield from filter(None, [prompt_words(step)])
@@ -169,16 +180,11 @@ def _repair(repair: Repair, about: str) -> Html:
 
 def _seen(observation: Observation, step: Step, heading: str) -> Html:
     """What was written back, and by whom."""
-    kind: str = observation.kind
-    if kind == "complaint" and not isinstance(step.turn.step, Malformed):
-        kind = "refusal"
-    title = WRITERS[kind].format(tool=observation.tool or "(without a name)")
-    cut = cut_words(observation)
     return tag(
         "div",
-        tag(heading, f"{title}; {cut}" if cut else title),
+        tag(heading, writer(observation, step.turn.step)),
         preformatted(observation.text),
-        class_=f"seen {kind}",
+        class_=f"seen {observation.kind}",
     )
 
 
