@@ -334,19 +334,26 @@ def assert_quiet_without_script(browser: Browser) -> None:
 
 
 def test_a_run_of_200_turns_opens_in_under_a_second(browser: Browser, tmp_path: Path) -> None:
+    """By the clock, of which other work on the machine takes its share; and by the processor time of the page."""
     saved = long_run(200)
-    text = page([run_of(saved, dumps(saved).encode(), "long.yaml")])
-    script = """
-        const [entry] = performance.getEntriesByType('navigation');
-        return [entry.loadEventEnd - entry.startTime, document.querySelectorAll('.step').length];"""
-    times = []
-    for _ in range(3):  # other work on the machine can only make it longer
-        browser.open(written(tmp_path, text))
-        wait_for(browser, f"return (() => {{{script}}})()[0] > 0")
-        loaded, steps = browser.run(script)
-        assert steps == 200
-        times.append(loaded)
-    assert min(times) < 1000, times
+    path = written(tmp_path, page([run_of(saved, dumps(saved).encode(), "long.yaml")]))
+    browser.devtools("Performance.enable", timeDomain="threadTicks")
+    times = [opened(browser, path)]
+    while times[-1][0] >= 1000 and len(times) < 10:
+        times.append(opened(browser, path))
+    assert min(times)[0] < 1000, times
+    assert min(used for _, used in times) < 0.5, times
+    assert browser.run("return document.querySelectorAll('.step').length") == 200
+
+
+def opened(browser: Browser, path: Path) -> tuple[float, float]:
+    """Milliseconds until a page has loaded, and seconds of processor time."""
+    browser.open(path)
+    script = "return performance.getEntriesByType('navigation')[0].loadEventEnd"
+    wait_for(browser, f"{script} > 0")
+    metrics = browser.devtools("Performance.getMetrics")["metrics"]
+    (used,) = [metric["value"] for metric in metrics if metric["name"] == "TaskDuration"]
+    return browser.run(script), used
 
 
 def printed(browser: Browser, **options: Any) -> bytes:
