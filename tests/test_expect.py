@@ -50,7 +50,7 @@ RUN = Transcript(
     "",
     TURNS,
     Outcome("answered", "It is 391. "),
-    {"endpoint": {"kind": "human", "model": "me-7b"}},
+    {"endpoint": {"kind": "human", "model": "me-7b"}, "break": ["no-stop"]},
 )
 
 
@@ -105,6 +105,7 @@ def one(said: Any, run: Transcript | Saved = RUN) -> Finding:
         "dialect: react",
         "endpoint: human",
         "model~: /b$/",
+        "broken~: no-stop",
     ],
 )
 def test_what_holds(said: Any) -> None:
@@ -142,6 +143,7 @@ def test_what_holds(said: Any) -> None:
         ("question~: 18", 0, 'Expected the question 18; it is "17 * 23?".'),
         ("dialect: json", 0, 'Expected the dialect "json"; it is "react".'),
         ("endpoint: script", 0, 'Expected the kind of endpoint "script"; it is "human".'),
+        ("broken~: inject", 0, 'Expected the fault "inject"; it is "no-stop".'),
         ("model~: qwen", 0, 'Expected the model "qwen"; it is "me-7b".'),
     ],
 )  # fmt: skip

@@ -122,11 +122,14 @@ def test_a_lesson_from_its_start_to_its_end(
     assert (folder / "LESSON.md").exists()
     told(terminal, f"cd react-lessons/{lesson.key}")
 
+    laid_out = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     for move in solution(lesson, language):
         if move.kind == "file":
             (folder / move.name).write_text("%: [ no\x1b[2J", encoding="utf-8")
     assert terminal.run('react ask -m human "?"', interrupt=True)[0] == 130
     assert "[ ]" in told(terminal, f"react lesson check {number}", code=1)
+    for path, data in laid_out.items():
+        path.write_bytes(data)
 
     for hint in range(len(words.hints)):
         assert f"{hint + 1}" in told(terminal, f"react lesson hint {number}").splitlines()[0]

@@ -111,7 +111,8 @@ def test_the_solution_makes_the_check_green(lesson: Lesson, language: str, home:
         elif move.kind == "command":
             after = moves[place + 1 :]
             typed = after[0].text if after and after[0].kind == "type" else None
-            there.react(*words_of(move.text), input=typed)
+            ran = there.react(*words_of(move.text), input=typed)
+            assert ran.exit_code == 0, ran.output
     done = there.react("lesson", "check", number, "--lang", language)
     assert done.exit_code == 0, done.output
     for line in done.stdout.splitlines():

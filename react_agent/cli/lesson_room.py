@@ -116,7 +116,7 @@ class Room:
         if folder is not None:
             kept = replace(kept, folder=str(folder))
         self._keep(lesson, kept)
-        self._tell_results(words, results)
+        self._tell_results(lesson, results)
         if done:
             self._tell_done(lesson, words)
         else:
@@ -237,13 +237,13 @@ class Room:
         self.line("lesson", number=lesson.number, title=words.title, minutes=lesson.minutes, bold=True)
         self.line("goal", goal=words.goal)
 
-    def _tell_results(self, words: Words, results: Sequence[Result]) -> None:
-        for demand, result in zip(words.demands, results, strict=False):
+    def _tell_results(self, lesson: Lesson, results: Sequence[Result]) -> None:
+        for demand, result in zip(lesson.said(self.language).demands, results, strict=False):
             style = {"fg": "green"} if result.ok else {"fg": "red"}
             self._wrapped(f"{DONE if result.ok else OPEN} {demand.says}", hang=CODE, style=style)
             if not result.ok:
                 self._wrapped(CODE + say(self.language, "seen", seen=result.seen), hang=CODE)
-                self._wrapped(CODE + demand.otherwise, hang=CODE)
+                self._wrapped(CODE + self._filled(lesson, demand.otherwise), hang=CODE)
 
     def _tell_done(self, lesson: Lesson, words: Words) -> None:
         self.line("checked", number=lesson.number, fg="green", bold=True)

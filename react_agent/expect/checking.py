@@ -217,4 +217,5 @@ _CHECKS: Mapping[str, Check] = {
     "dialect": _text("dialect", lambda run: run.dialect),
     "endpoint": _text("kind of endpoint", _endpoint("kind")),
     "model~": _text("model", _endpoint("model")),
+    "broken~": _text("fault", lambda run: ", ".join(run.settings.get("break", ()))),
 }

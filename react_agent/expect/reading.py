@@ -264,5 +264,6 @@ KEYS: Mapping[str, Read] = {
     "dialect": _any(read_exactly),
     "endpoint": _any(read_exactly),
     "model~": _any(read_like),
+    "broken~": _any(read_like),
 }
 """Key → how what stands behind it is read. Each has a check of the same name in `checking.py`."""

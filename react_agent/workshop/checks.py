@@ -14,6 +14,7 @@ What `expect` may say is in `expect/`; `tells`, `refuses` and `give` are a numbe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -101,7 +102,7 @@ def _result(check: Wanted, folder: Path, file: Path | None, language: str) -> Re
     try:
         return KINDS[kind].decide(tried)
     except (ConfigError, TranscriptError, PromptError) as error:
-        return Result(False, str(error))
+        return Result(False, str(error).replace(f"{folder}{os.sep}", ""))
 
 
 @dataclass(frozen=True, slots=True)
