@@ -69,7 +69,7 @@ def measure(jobs: Sequence[Job], settings: Settings, at_once: int, progress: Pro
             progress.ended(before)
     left = [number for number in range(len(jobs)) if number not in found]
     before_now, failures = len(found), 0
-    warnings: dict[str, None] = {}
+    problems: list[str] = []
     error: BaseException | None = None
     try:
         with closing(run_all([jobs[n] for n in left], settings, at_once, progress)) as running:
@@ -78,8 +78,7 @@ def measure(jobs: Sequence[Job], settings: Settings, at_once: int, progress: Pro
                 job = jobs[number]
                 found[number] = result(job.task, job.seed, whole.turns, whole.outcome, whole.seconds)
                 progress.ended(found[number])
-                if whole.problem:
-                    warnings[whole.problem] = None
+                problems += [whole.problem] if whole.problem else []
                 failures = failures + 1 if _is_failure(whole) else 0
                 if failures == FAILURES_IN_A_ROW:
                     error = whole.error
@@ -87,7 +86,15 @@ def measure(jobs: Sequence[Job], settings: Settings, at_once: int, progress: Pro
     except KeyboardInterrupt as interrupt:
         error = interrupt
     results = tuple(found[number] for number in sorted(found))
-    return Measured(results, before_now, tuple(warnings), error)
+    return Measured(results, before_now, _once(problems), error)
+
+
+def _once(problems: Sequence[str]) -> tuple[str, ...]:
+    """Why the first run that is not saved is not, and how many more there are: a full disk stays full."""
+    if len(problems) < 2:
+        return tuple(problems)
+    more = "1 more run is" if len(problems) == 2 else f"{len(problems) - 1} more runs are"
+    return (f"{problems[0]} {more} not saved.",)
 
 
 def _is_failure(whole: Run) -> bool:

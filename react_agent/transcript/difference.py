@@ -13,7 +13,7 @@ from react_agent.parsers.step import Act, FinalAnswer, Malformed
 from react_agent.transcript.reading import Saved
 from react_agent.types import Outcome, Transcript, Turn
 
-APART = frozenset({"session", "origin"})
+APART = frozenset({"session", "origin", "imported"})
 """Settings that say where a run belongs, and not what it ran with."""
 
 Texts: TypeAlias = Sequence[tuple[str, str]]

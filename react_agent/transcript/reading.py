@@ -67,7 +67,8 @@ def loads(data: bytes, path: Path | None = None) -> Saved:
         except _Lost as lost:
             warnings.append(f"line {chunk.line}: {lost}")
         except (plain.Refused, ValueError, OverflowError) as error:
-            raise TranscriptError(f"{name}, line {chunk.line}: {error}.") from error
+            before = f" ({warnings[0]})" if run.head is None and warnings else ""
+            raise TranscriptError(f"{name}, line {chunk.line}: {error}{before}.") from error
     if run.head is None:
         raise TranscriptError(f"{name} is not a react transcript: {warnings[0]}.")
     return replace(run.saved(), warnings=(*warnings, *run.gaps()), path=path)
@@ -87,11 +88,11 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
     first, inside = 1, False
     for number, line in enumerate(data.split(b"\n"), 1):
         mark = line.strip(b"\0").rstrip()
-        if mark == b"---":
+        if line[line.rfind(b"\0") + 1 :].rstrip() == b"---":
+            if before := line.rstrip()[: -len(b"---")]:  # what NUL bytes have left of another line
+                lines.append(before)
             yield from _chunk(first, lines, "torn" if inside else "between")
-            if mark != line.rstrip():
-                yield _Chunk(number, line, "between")
-            first, lines, inside = number, [mark], True
+            first, lines, inside = number, [b"---"], True
         elif mark == b"..." and inside:
             yield _Chunk(first, b"\n".join([*lines, mark, b""]), "whole")
             first, lines, inside = number + 1, [line[len(mark) :]] if line.rstrip() != mark else [], False
