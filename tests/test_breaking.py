@@ -13,6 +13,7 @@ import yaml
 from cli_runs import Home
 from hypothesis import given
 from hypothesis import strategies as st
+from servers import Received, Wire, body_stream, openai_events, serving, sse, status
 
 from react_agent.agent import Agent
 from react_agent.breaking import FAULTS, read_breaks
@@ -283,6 +284,35 @@ def test_what_was_broken_is_shown_and_saved_and_the_replay_is_equal(home: Home, 
     report = replay(whole, prompt=Prompt.load(), toolbox=Toolbox([builtin("calculator")]))
     assert report.ok
     assert dumps(whole).count("altered: broken") == (fault in {"inject", "flaky-tool=0.5"}) * 1
+
+
+@pytest.mark.parametrize("fault", ["no-stop", "think"])
+def test_a_server_is_asked_without_stop_strings_only_where_nothing_is_to_stop(home: Home, fault: str) -> None:
+    asked = []
+
+    def behave(received: Received, wire: Wire) -> None:
+        if received.method != "POST":
+            return status(404)(received, wire)
+        asked.append(received.json)
+        text = ANSWER if len(asked) > 1 else ACT + FORGED
+        return body_stream(sse(*openai_events([text])))(received, wire)
+
+    with serving(behave) as at:
+        flags = ("-m", "openai:m", "--base-url", at.url, "--max-steps", "2", "--break", fault)
+        home.react("ask", "What is 6*7?", *flags)
+    assert ("stop" in asked[0]) is (fault != "no-stop")
+    text = read(home.runs[0]).transcript.turns[0].completion.text
+    assert text == (ACT + FORGED if fault == "no-stop" else f"<think>{ACT}\n</think>")
+
+
+def test_a_page_and_a_run_on_the_terminal_say_what_was_broken(home: Home) -> None:
+    home.react("ask", "-m", home.script(ACT, ANSWER), "--break", "inject", "--save", "run.yaml", "x")
+    shown = home.react("show", "run.yaml").output
+    assert "broken on purpose: inject" in shown
+    assert "Broken on purpose, and not what the tool calculator said" in " ".join(shown.split())
+    page = home.react("view", "run.yaml").stdout
+    assert "<dt>Broken on purpose</dt><dd>inject</dd>" in page
+    assert "not what the tool calculator said" in page
 
 
 def test_a_prompt_that_was_cut_silently_is_noticed(home: Home) -> None:

@@ -114,6 +114,8 @@ def _head(run: Run) -> Iterator[str]:
     usage = run.usage
     yield run.model or "model not told"
     yield run.saved.transcript.dialect
+    if run.broken:
+        yield f"broken on purpose: {run.broken}"
     yield f"{len(run.steps)} step{'' if len(run.steps) == 1 else 's'}"
     if usage.prompt is not None:
         yield f"{usage.prompt:,} tokens in" + (f", {usage.cached:,} of them cached" if usage.cached else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -16,9 +15,7 @@ from react_agent.endpoints.formats import flatten
 from react_agent.endpoints.reply import cut_reply
 from react_agent.errors import ConfigError, EndpointError
 from react_agent.types import Completion, Constraint, Part, Stream
-
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal would obey; a tool's result may hold it."""
+from react_agent.visible import visible
 
 FIRST = "You are the model. This is the prompt:"
 LATER = "New in the prompt:"
@@ -96,11 +93,6 @@ class Human:
         print(AGAIN if self._shown else HOW, file=screen, flush=True)
         reply = _typed(f"{cue} " if cue else "", screen)
         return f" {reply}" if cue.isascii() and cue and not reply[:1].isspace() else reply
-
-
-def visible(text: str) -> str:
-    r"""Control characters as escapes that can be seen: `"\x1b[2J"` → `"\\x1b[2J"`."""
-    return UNSEEN.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def edited(prompt: str) -> str:

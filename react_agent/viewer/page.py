@@ -131,6 +131,7 @@ def _facts(run: Run) -> Html:
         "Outcome": OUTCOMES.get(outcome.reason, outcome.reason) if outcome else "none",
         "Model": run.model or "not told",
         "Dialect": transcript.dialect,
+        **({"Broken on purpose": run.broken} if run.broken else {}),
         "Steps": str(len(run.steps)),
         "Tokens in": _count(usage.prompt),
         "of them cached": _count(usage.cached),

@@ -92,6 +92,12 @@ class Run:
         return sum(step.turn.seconds for step in self.steps)
 
     @property
+    def broken(self) -> str:
+        """The faults that were asked for, as `--break` takes them; empty where there are none."""
+        faults = self.saved.transcript.settings.get("break")
+        return ", ".join(map(str, faults)) if isinstance(faults, list) else ""
+
+    @property
     def model(self) -> str:
         """Kind and name, as `-m` takes them."""
         endpoint = self.saved.transcript.settings.get("endpoint")

@@ -24,6 +24,12 @@ WRITERS: Mapping[str, str] = {
 }
 """Kind of an observation → who wrote it. A `refusal` is a complaint about a reply that could be read."""
 
+ALTERED: Mapping[str, str] = {
+    "edited": "Observation. Edited by a person, and not what the tool {tool} said",
+    "broken": "Observation. Broken on purpose, and not what the tool {tool} said",
+}
+"""How an observation was altered → who wrote it."""
+
 FINISHES: Mapping[str | None, str] = {
     "length": "The reply was cut off at the limit of tokens.",
     "cut": "The loop hung up here: what follows could not matter.",
@@ -71,7 +77,7 @@ def kilobytes(chars: int) -> str:
 def writer(observation: Observation, step: parsed.Step) -> str:
     """Who wrote an observation, and how much of it is there."""
     is_refusal = observation.kind == "complaint" and not isinstance(step, parsed.Malformed)
-    words = WRITERS["refusal" if is_refusal else observation.kind]
+    words = ALTERED.get(observation.altered) or WRITERS["refusal" if is_refusal else observation.kind]
     title = words.format(tool=observation.tool or "(without a name)")
     cut = cut_words(observation)
     return f"{title}; {cut}" if cut else title
@@ -98,13 +104,15 @@ def figures(step: Step) -> Iterator[str]:
     yield from filter(None, [prompt_words(step)])
     if turn.completion.usage.completion is not None:
         yield f"{turn.completion.usage.completion:,} out"
+    if turn.completion.altered:
+        yield f"reply {turn.completion.altered}"
     if step.turn.step.repairs:
         yield f"{len(step.turn.step.repairs)} repaired"
 
 
 def _written(step: Step, heading: str) -> Html:
     """The reply, each stretch of it by its kind."""
-    text = step.turn.completion.text
+    text, altered = step.turn.completion.text, step.turn.completion.altered
     spans = (
         text[start:end] if kind == "other" else tag("span", text[start:end], class_=kind)
         for kind, (start, end) in spans_of(step)
@@ -112,7 +120,7 @@ def _written(step: Step, heading: str) -> Html:
     note = FINISHES.get(step.turn.completion.finish_reason)
     return tag(
         "div",
-        tag(heading, "What the model wrote"),
+        tag(heading, "What the model wrote" + (f", {altered}" if altered else "")),
         preformatted(*spans) if text else tag("p", "Nothing.", class_="soft"),
         *([tag("p", note, class_="soft")] if note else []),
         class_="box reply",
