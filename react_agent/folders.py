@@ -17,3 +17,10 @@ def data_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("react-agent", appauthor=False))
+
+
+def cache_folder() -> Path:
+    """What can be made again, such as prompts that a model has read: `~/.cache/react-agent` on Linux."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("react-agent", appauthor=False))

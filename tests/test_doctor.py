@@ -64,7 +64,8 @@ def test_a_model_that_answers_has_no_fault(home: Home) -> None:
     assert {name for name, check in checks.items() if check["state"] == "fault"} == set()
     assert list(checks) == [
         "Python", "packages", "terminal", "locale", "time zones", "settings", "keys", "settings folder",
-        "data folder", "models folder", "runs folder", "secrets in runs", "model cards", "model files", "model",
+        "data folder", "cache folder", "models folder", "runs folder", "secrets in runs", "model cards",
+        "model files", "model",
         "server", "reply", "chat format", "context", "streaming", "speed", "stop strings", "grammar",
     ]  # fmt: skip
     assert "found by /props: llama.cpp" in checks["server"]["said"]

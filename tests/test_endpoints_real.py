@@ -71,6 +71,33 @@ def test_the_real_model_answers_and_reads_its_prompt_from_the_cache(local: Embed
     assert last.usage.completion
 
 
+ASK = """
+import sys
+from pathlib import Path
+from react_agent.endpoints.embedded import Embedded
+from react_agent.types import Part, Sampling
+
+parts = [Part("system", "You answer in one short sentence. " * 60), Part("user", sys.argv[2], "question")]
+*_, last = Embedded(Path(sys.argv[1]), Sampling(temperature=0, max_tokens=8)).complete(parts)
+print(last.usage.prompt, last.usage.cached)
+"""
+
+
+def test_the_next_process_need_not_read_the_beginning_again(tmp_path: Path) -> None:
+    def asked(question: str) -> tuple[int, int]:
+        command = [sys.executable, "-c", ASK, str(model_file()), question]
+        home = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+        done = subprocess.run(command, env=home, capture_output=True, text=True, timeout=300, check=True)
+        prompt, cached = map(int, done.stdout.split())
+        return prompt, cached
+
+    prompt, cached = asked("Who wrote Hamlet?")
+    assert prompt > 300
+    assert cached < 20
+    prompt, cached = asked("What is the capital of France?")
+    assert cached > 0.9 * prompt
+
+
 @pytest.mark.parametrize("which", [0, 2], ids=["embedded", "openai"])
 def test_the_real_limit_is_length_and_a_long_prompt_is_too_long(local: Embedded, which: int) -> None:
     endpoint = endpoints(local)[which]

@@ -70,12 +70,13 @@ def packages_check(wanted: Sequence[str] | None = None) -> Check:
 
 def folder_checks() -> Iterator[Check]:
     """The folders of the user: are they there, can they be written, how large are they?"""
-    from react_agent.folders import data_folder, settings_folder
+    from react_agent.folders import cache_folder, data_folder, settings_folder
     from react_agent.models import models_folder
     from react_agent.transcript import runs_folder
 
     yield _folder("settings", settings_folder(), "HOME")
     yield _folder("data", data_folder(), "HOME")
+    yield _folder("cache", cache_folder(), "HOME")
     yield _folder("models", models_folder(), "REACT_MODELS_DIR")
     yield _folder("runs", runs_folder(), "REACT_RUNS_DIR")
 

@@ -11,15 +11,19 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from react_agent.endpoints.attempt import LIMITS
+from react_agent.endpoints.beginnings import Beginnings
 from react_agent.endpoints.formats import find_format
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.types import Constraint, Part, Sampling, Stream
+from react_agent.folders import cache_folder
+from react_agent.types import Completion, Constraint, Part, Sampling, Stream, Thinking, Usage
 
 
 class Embedded:
@@ -60,7 +64,12 @@ class Embedded:
         deadline: float | None = None,
         constraint: Constraint | None = None,
     ) -> Stream:
-        yield from self.served().complete(parts, stop=stop, deadline=deadline, constraint=constraint)
+        deadline = time.monotonic() + LIMITS.total if deadline is None else deadline
+        served = self.served()
+        known = beginnings(self._path, self._n_ctx, self._threads)
+        read = known.recall(served, parts, deadline) if known else 0
+        for item in served.complete(parts, stop=stop, deadline=deadline, constraint=constraint):
+            yield _counted(item, read)
 
     def served(self) -> LlamaCpp:
         """Load the model if need be, and give the endpoint that asks it."""
@@ -91,6 +100,7 @@ BATCH = 512
 20 s on two cores; with 128 a prompt is read at half the speed."""
 
 _servers: dict[tuple[Path, int, int], tuple[Any, str]] = {}
+_beginnings: dict[tuple[Path, int, int], Beginnings] = {}
 _loading = threading.Lock()
 
 
@@ -106,6 +116,42 @@ def serve(path: Path, n_ctx: int, threads: int) -> tuple[str, str]:
             _servers[wanted] = (_start(path, n_ctx, threads, key), key)
         server, key = _servers[wanted]
         return server.listening_address, key
+
+
+def beginnings(path: Path, n_ctx: int, threads: int) -> Beginnings | None:
+    """What a server that was started has read in earlier processes, None where nothing can be kept."""
+    folder = _prompts_folder()
+    if folder is None:
+        return None
+    wanted = (path.resolve(), n_ctx, threads)
+    with _loading:
+        if wanted not in _beginnings:
+            from importlib.metadata import version
+
+            told = path.stat()
+            model = (wanted[0], told.st_size, told.st_mtime_ns, n_ctx, version("xllamacpp"))
+            _beginnings[wanted] = Beginnings(folder, "\0".join(map(str, model)))
+        return _beginnings[wanted]
+
+
+def _prompts_folder() -> Path | None:
+    """Where the beginnings of prompts are kept, for this user only; None where nothing can be written."""
+    folder = cache_folder() / "prompts"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _counted(item: str | Thinking | Usage | Completion, read: int) -> str | Thinking | Usage | Completion:
+    """A beginning that was read in a request of its own comes from the cache in the next one only by its count."""
+    if not read or not isinstance(item, (Usage, Completion)):
+        return item
+    usage = item if isinstance(item, Usage) else item.usage
+    if usage.cached is not None:
+        usage = replace(usage, cached=max(0, usage.cached - read))
+    return usage if isinstance(item, Usage) else replace(item, usage=usage)
 
 
 def _start(path: Path, n_ctx: int, threads: int, key: str) -> Any:
@@ -126,6 +172,8 @@ def _start(path: Path, n_ctx: int, threads: int, key: str) -> Any:
         cpu.poll = 0
     params.n_batch = params.n_ubatch = BATCH
     params.api_keys, params.ui = [key], False
+    if folder := _prompts_folder():
+        params.slot_save_path = f"{folder}{os.sep}"
     params.verbosity = -1  # its log goes to stderr; below 0 it writes nothing, errors neither
     try:
         return xllamacpp.Server(params)

@@ -174,6 +174,12 @@ class CompletionServer(ABC):
             "sampling": asdict(self._sampling),
         }
 
+    def chat_format(self, deadline: float) -> str:
+        """How turns are written: as was said, or as the server says when it is asked once. Raises `EndpointError`."""
+        if self.format is None:
+            self.format = self.find_format(deadline)
+        return self.format
+
     def address(self, path: str) -> Address:
         """Where a route is, with the key."""
         return Address(self._base_url + path, self._key)
@@ -215,10 +221,9 @@ class CompletionServer(ABC):
         cut: bool,
     ) -> Stream:
         try:
-            if self.format is None:
-                self.format = self.find_format(deadline)
-            stop = usable((*stop, *FORMATS[self.format].stop))
-            asked = Request(parts, self.format, stop, constraint, deadline, self.sends_stop)
+            format = self.chat_format(deadline)
+            stop = usable((*stop, *FORMATS[format].stop))
+            asked = Request(parts, format, stop, constraint, deadline, self.sends_stop)
             yield from self._asked(present(self.body(asked)), asked, stop if cut else ())
         except EndpointError as error:
             raise self._explained(error) from None
