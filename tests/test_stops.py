@@ -156,6 +156,25 @@ def test_a_complaint_of_the_loop_is_shown(tmp_path: Path) -> None:
     assert seen.answer == "42"
 
 
+def test_the_rest_may_go_without_stops(tmp_path: Path) -> None:
+    seen = Seen(tmp_path, [ENTER, "c"], Scripted([ACT, ACT, ANSWER]))
+    assert seen.answer == "42"
+    assert len(seen.asked) == 2
+    assert "Step 3, the reply" in seen.shown
+
+
+def test_a_format_that_is_not_known_yet_is_said(tmp_path: Path) -> None:
+    class Served(Scripted):
+        def describe(self) -> Mapping[str, Any]:
+            return {**super().describe(), "format": "chatml" if self.used else None}
+
+    seen = Seen(tmp_path, [ENTER] * 6, Served([ACT, ANSWER]))
+    first, second = seen.shown.split("Step 2, before the model")
+    assert "its marks are left out here." in first
+    assert "+ <|im_start|>user\n+ Question: What is 6*7?<|im_end|>\n" in second
+    assert "its marks are left out here." not in second
+
+
 # ---- changing
 
 

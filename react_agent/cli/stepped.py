@@ -27,7 +27,7 @@ def stepped(
     endpoint: Endpoint, toolbox: ToolRun, stops: Stops, again: Callable[[int], Endpoint]
 ) -> tuple[Endpoint, ToolRun]:
     """The same endpoint and tools with stops. `again(n)` is the endpoint with its seed moved by n."""
-    stops.tools = {spec.name: spec.parameters for spec in toolbox.specs}
+    stops.begin({spec.name: spec.parameters for spec in toolbox.specs})
     return SteppedEndpoint(endpoint, stops, again), SteppedTools(toolbox, stops)
 
 

@@ -33,20 +33,25 @@ ERROR = "Error: "
 class Stops(Display):
     """Asks at each stop what is to be done; `ask` reads a word that is typed behind a prompt.
 
-    Quitting is a `KeyboardInterrupt`, which saves what there is. `tools` are those of the run.
+    Quitting is a `KeyboardInterrupt`, which saves what there is.
     """
 
     def __init__(self, screen: Screen, ask: Callable[[str], str]) -> None:
-        self.tools: Tools = {}
+        self._tools: Tools = {}
         self._screen = screen
         self._ask = ask
         self._trace = Trace(screen, verbose=True, stream=False)
         self._step = 0
+        self._is_asking = True
         self._calls = 0
         self._prompt, self._prompt_before = "", ""
         self._prompt_tokens = ""
         self._tokens_in, self._tokens_out = 0, 0
         self._reply: Completion | None = None
+
+    def begin(self, tools: Tools) -> None:
+        """A run begins that has these tools."""
+        self._tools, self._is_asking, self._reply = tools, True, None
 
     def step(self, number: int) -> None:
         self._step = number
@@ -66,6 +71,10 @@ class Stops(Display):
             return
         self._title("before the model")
         self._show_prompt(whole=False)
+        if told.get("format", "plain") is None:
+            self._screen.line(
+                "The server's chat format is not known yet; its marks are left out here.", dim=True
+            )
         stops = ", ".join(json.dumps(each, ensure_ascii=False) for each in stop) or "none"
         sampling = told.get("sampling")
         words = [f"{key} {value}" for key, value in sampling.items() if value is not None] if sampling else []
@@ -84,7 +93,7 @@ class Stops(Display):
         self._tokens_out += usage.completion or 0
         while True:
             self._tell_reading(reply)
-            word = self._choose("goes on", {EDIT: "edit", AGAIN: "ask again"})
+            word = self._choose("goes on", {EDIT: "edit", AGAIN: "again"})
             if word == AGAIN:
                 return None
             if word == GO:
@@ -107,7 +116,7 @@ class Stops(Display):
             reply = self._reply
             if wanted is None or reply is None:
                 continue
-            text = rewritten(reply.text, self.tools, place, wanted)
+            text = rewritten(reply.text, self._tools, place, wanted)
             if text is None:
                 self._screen.line(
                     "The parser would not read a call with these arguments. Edit the reply instead.",
@@ -122,7 +131,7 @@ class Stops(Display):
         while True:
             self._title("the observation")
             self._trace.seen(observation)
-            word = self._choose("goes on", {EDIT: "edit", AGAIN: "call again"})
+            word = self._choose("goes on", {EDIT: "edit", AGAIN: "again"})
             if word == GO:
                 return observation
             if word == AGAIN:
@@ -147,7 +156,7 @@ class Stops(Display):
         if reply.text == told.text:
             return replace(turn, completion=completion)
         return replace(
-            turn, completion=completion, step=parsers.read(reply.text, self.tools, told.finish_reason)
+            turn, completion=completion, step=parsers.read(reply.text, self._tools, told.finish_reason)
         )
 
     def _title(self, words: str) -> None:
@@ -155,9 +164,9 @@ class Stops(Display):
 
     def _choose(self, enter: str, choices: Mapping[str, str] | None = None) -> str:
         """A letter of the choices, or an empty text for Enter; what only shows something is done here."""
-        letters = {**(choices or {}), "p": "prompt", "t": "tokens", "q": "quit"}
+        letters = {**(choices or {}), "c": "to the end", "p": "prompt", "t": "tokens", "q": "quit"}
         line = ", ".join([f"Enter {enter}", *(f"{letter} {what}" for letter, what in letters.items())])
-        while True:
+        while self._is_asking:
             self._screen.end_line()
             try:
                 word = self._ask(f"[{line}] ").strip().lower()
@@ -173,10 +182,13 @@ class Stops(Display):
                 self._screen.line(
                     f"The last prompt {self._prompt_tokens}; so far {self._tokens_in} in, {self._tokens_out} out."
                 )
+            elif word == "c":
+                self._is_asking = False
             elif word == GO or word in letters:
                 return word
             else:
                 self._screen.line(f"{word} is none of these.", fg="yellow")
+        return GO
 
     def _show_prompt(self, *, whole: bool) -> None:
         """The prompt as it is sent, with a sign before each line that is new in it."""
@@ -194,7 +206,7 @@ class Stops(Display):
     def _tell_reading(self, reply: Completion) -> None:
         """Which stretch of the reply became what, and what was forgiven."""
         self._title("the reply" + (", edited" if reply.altered else ""))
-        told = explain(reply.text, self.tools, reply.finish_reason or "stop")
+        told = explain(reply.text, self._tools, reply.finish_reason or "stop")
         tell_spans(reply.text, told, self._screen)
         for repair in told.step.repairs:
             self._screen.line(f"repaired: {repair.kind}: {repair.note}", dim=True)
