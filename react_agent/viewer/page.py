@@ -46,7 +46,9 @@ def page(runs: Sequence[Run]) -> str:
     )
 
 
-def document(title: str, body: Html, style: str = "page.css", script: str = "page.js") -> str:
+def document(
+    title: str, body: Html, style: str = "page.css", script: str = "page.js", language: str = "en"
+) -> str:
     """A document with one style and one script, which are the only ones that its policy lets run."""
     css, js = data(style), data(script) if script else ""
     policy = (
@@ -54,6 +56,7 @@ def document(title: str, body: Html, style: str = "page.css", script: str = "pag
         "base-uri 'none'; form-action 'none'"
     )
     return Template(data("page.html")).substitute(
+        language=language,
         policy=policy,
         title=text(" ".join(title.split())[:200] or "A run"),
         generator=f"react-agent {react_agent.__version__}",
