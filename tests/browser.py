@@ -35,6 +35,10 @@ needs_browser = pytest.mark.skipif(
     reason="Chromium is not installed (Debian: apt-get install chromium chromium-driver)",
 )
 """Skips without Chromium, but where REACT_BROWSER is set the test then fails."""
+needs_poppler = pytest.mark.skipif(
+    not shutil.which("pdftoppm") and not os.environ.get("REACT_BROWSER"),
+    reason="pdftoppm is not installed (Debian: apt-get install poppler-utils)",
+)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ LAYERS: dict[str, int] = {
     "keys": 5,
     "cards": 5,
     "replay": 6,
-    "exchange": 6,
+    "exchange": 7,
     "config": 6,
     "probe": 6,
     "viewer": 6,

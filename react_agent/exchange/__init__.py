@@ -79,6 +79,9 @@ IMPORTS: Mapping[str, Import] = {
 
 EXPORTS: Mapping[str, Export] = {
     "openai": Export("react_agent.exchange.openai", ".jsonl", "", "messages of the OpenAI API, a line a run"),
+    "html": Export("react_agent.exchange.html", ".html", None, "a page, as `react view` makes it"),
+    "cards": Export("react_agent.exchange.cards", ".html", None, "cards to print, cut and lay on a table"),
+    "worksheet": Export("react_agent.exchange.worksheet", ".html", None, "a worksheet to print, with gaps"),
 }
 """Format → what writes it."""
 

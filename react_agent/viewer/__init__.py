@@ -3,7 +3,7 @@
     Path("page.html").write_text(page([open_run(Path("run.yaml"))]))
 
 Reading order: `markup.py` (text that cannot be forgotten to be escaped), `run.py` (what is shown of a run),
-`strip.py`, `steps.py`, `page.py` with `page.html`, `page.css` and `page.js`.
+`strip.py`, `steps.py`, `page.py` with `page.html`, `page.css` and `page.js`; then `pieces.py` and `paper.py`.
 """
 
 from react_agent.viewer.page import page

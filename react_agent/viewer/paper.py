@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from itertools import accumulate, count, takewhile
 
 from react_agent.viewer.markup import Html, joined, tag
 from react_agent.viewer.page import document
 from react_agent.viewer.pieces import Piece, pieces
 from react_agent.viewer.run import Run
+from react_agent.visible import visible
 
 A_SHEET = 8
 """Cards on one sheet of A4."""
 
 MOST = 420
-"""Letters on a card; a Chinese one counts twice, a line at least `A_LINE`."""
+"""Letters on a card, in small type."""
 
-A_LINE = 36
+A_LINE = 52
+"""Letters for which a line break counts."""
 
 SIZES: Mapping[int, str] = {60: "large", 200: "middle", MOST: "small"}
 """Up to so many letters → how large they are."""
@@ -80,8 +82,8 @@ def language_of(run: Run) -> str:
 
 
 def _card(piece: Piece, words: Mapping[str, str]) -> Html:
-    shown, left_out = _fitting(piece.text, MOST - _letters(piece.input[: MOST // 2]))
     given, given_left_out = _fitting(piece.input, MOST // 2)
+    shown, left_out = _fitting(piece.text, MOST - _letters(given))
     size = next(name for most, name in SIZES.items() if _letters(shown) + _letters(given) <= most)
     more = words["more"].format(n=f"{left_out + given_left_out:,}")
     return tag(
@@ -95,21 +97,28 @@ def _card(piece: Piece, words: Mapping[str, str]) -> Html:
     )
 
 
-def _fitting(text: str, room: int) -> tuple[str, int]:
+def _fitting(text: str, room: float) -> tuple[str, int]:
     """As much of a text as there is room for, and how many characters are left out."""
+    text = visible(text)
     if _letters(text) <= room:
         return text, 0
-    fits = 0
-    for place, letter in enumerate(text):
-        room -= A_LINE if letter == "\n" else 1 + (ord(letter) > 0x2E7F)
-        if room < 0:
-            break
-        fits = place + 1
-    return text[:fits].rstrip() + "…", len(text) - fits
+    ends = accumulate(map(_letter, text))
+    fits = sum(1 for _ in takewhile(lambda end: end <= room - 1, ends))
+    kept = text[:fits].rstrip()
+    return f"{kept}…", len(text) - len(kept)
 
 
-def _letters(text: str) -> int:
-    return sum(A_LINE if letter == "\n" else 1 + (ord(letter) > 0x2E7F) for letter in text)
+def _letters(text: str) -> float:
+    """How much room a text takes, in letters of usual width."""
+    return sum(map(_letter, text))
+
+
+def _letter(letter: str) -> float:
+    if letter == "\n":
+        return A_LINE
+    if ord(letter) > 0x2E7F:
+        return 2
+    return 1.8 if letter in "mwMW@%" else 1.4 if letter.isupper() else 1
 
 
 def _sheet(name: str, run: Run, found: Sequence[Piece], words: Mapping[str, str], *, solved: bool) -> Html:

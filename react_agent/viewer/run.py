@@ -128,6 +128,12 @@ def redact_saved(saved: Saved, secrets: Sequence[str]) -> Saved:
     return replace(saved, transcript=replace(head, turns=turns, outcome=ended))
 
 
+def run_of_file(saved: Saved) -> Run:
+    """A run that was read from its file, or that has none yet."""
+    source = saved.path.read_bytes() if saved.path else dumps(saved).encode()
+    return run_of(saved, source, saved.path.name if saved.path else "run.yaml")
+
+
 def step_of(number: int, turn: Turn, specs: Sequence[ToolSpec], asked: Asked = NOT_ASKED) -> Step:
     """A turn as a step, read as it is read today."""
     tools = {spec.name: spec.parameters for spec in specs}
