@@ -52,6 +52,17 @@ def test_a_reply_that_could_not_be_read_is_one_piece_and_its_complaint_is_of_the
     assert found[2].text.startswith("Error: Your message was cut off")
 
 
+def test_what_a_person_edited_was_not_written_by_a_model_or_a_tool() -> None:
+    run = open_run(FORGED).saved.transcript
+    turn = run.turns[0]
+    edited = replace(
+        turn,
+        completion=replace(turn.completion, altered="edited"),
+        observations=(Observation("7", "tool", "calculator", altered="edited"),),
+    )
+    assert {piece.writer for piece in pieces(made(replace(run, turns=(edited,))))} == {"person"}
+
+
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_each_piece_is_a_card(path: Path) -> None:
     run = open_run(path)

@@ -36,21 +36,21 @@ def pieces(run: Run) -> Iterator[Piece]:
 
 
 def _said(step: Step) -> Iterator[Piece]:
-    read = step.turn.step
+    read, completion = step.turn.step, step.turn.completion
+    who: Writer = "person" if completion.altered == "edited" else "model"
     if isinstance(read, Malformed):
-        yield Piece("reply", step.turn.completion.text.strip(), "model")
+        yield Piece("reply", completion.text.strip(), who)
         return
     if read.thought:
-        yield Piece("thought", read.thought, "model")
+        yield Piece("thought", read.thought, who)
     if isinstance(read, Act):
         for action in read.actions:
-            yield Piece("action", action.tool, "model", json.dumps(action.arguments, ensure_ascii=False))
+            yield Piece("action", action.tool, who, json.dumps(action.arguments, ensure_ascii=False))
     elif isinstance(read, FinalAnswer):
-        yield Piece("answer", read.answer, "model")
-    text = step.turn.completion.text
-    invented = "".join(text[start:end] for kind, (start, end) in spans_of(step) if kind == "invented").strip()
-    if invented:
-        yield Piece("invented", invented, "model")
+        yield Piece("answer", read.answer, who)
+    stretches = (completion.text[start:end] for kind, (start, end) in spans_of(step) if kind == "invented")
+    if invented := "".join(stretches).strip():
+        yield Piece("invented", invented, who)
 
 
 def _told(observation: Observation) -> str:
@@ -58,4 +58,6 @@ def _told(observation: Observation) -> str:
 
 
 def _writer(observation: Observation) -> Writer:
+    if observation.altered:
+        return "person" if observation.altered == "edited" else "loop"
     return "tool" if observation.kind in ("tool", "error") else "loop"
