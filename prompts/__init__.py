@@ -134,12 +134,20 @@ def load(name: str) -> Texts:
     if name not in names():
         raise TemplateError(f"there is no prompt template {name!r}; templates: {', '.join(names())}")
     whole: dict[str, Any] = {}
-    for each in _line(name):
+    for each in chain(name):
         for key, value in _file(each).items():
             together = isinstance(value, dict) and isinstance(whole.get(key), dict)
             whole[key] = {**whole[key], **value} if together else value
     whole.pop("extends", None)
     return check(name, whole)
+
+
+def chain(name: str) -> list[str]:
+    """The templates that one is made of, the first one first; each stands there once."""
+    line: list[str] = []
+    for base in _file(name).get("extends", ()):
+        line += [each for each in chain(base) if each not in line]
+    return [*line, name]
 
 
 def check(name: str, data: Any) -> Texts:
@@ -177,14 +185,6 @@ def _file(name: str) -> Mapping[str, Any]:
     source = resources.files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
     data = yaml.load(source, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return data if isinstance(data, dict) else {}
-
-
-def _line(name: str) -> list[str]:
-    """The templates that one is made of, the first one first; each stands there once."""
-    line: list[str] = []
-    for base in _file(name).get("extends", ()):
-        line += [each for each in _line(base) if each not in line]
-    return [*line, name]
 
 
 def _example(name: str, data: Any) -> Example:

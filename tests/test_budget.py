@@ -463,8 +463,9 @@ def test_a_replay_notices_another_context(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("  context: 6000", "  context: 9000", 1), encoding="utf-8")
     report = replay(read(path), prompt=PROMPT)
-    assert [check.what for check in report.differences] == ["prompt"]
-    assert report.count("skipped", "prompt") > 0
+    assert [check.what for check in report.differences] == ["prompt", "prompt"]
+    assert all("Then the long results of the first" in check.notes[0] for check in report.differences)
+    assert report.count("skipped", "prompt") == 0
 
 
 @pytest.mark.parametrize("limits", [None, {}, {"context": "x", "reply": 1, "shortening": 1}, {"context": 9}])

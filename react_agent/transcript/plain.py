@@ -82,19 +82,20 @@ def load(data: bytes) -> Any:
 
 
 def _mapping(mapping: Mapping[str, Any], pad: str) -> str:
-    return "\n".join(_entry(key, value, pad) for key, value in mapping.items())
+    return "\n".join(entry_text(key, value, pad) for key, value in mapping.items())
 
 
-def _entry(key: Any, value: Any, pad: str) -> str:
+def entry_text(key: Any, value: Any, pad: str) -> str:
+    """`key: value`, each line behind `pad`."""
     if not isinstance(key, str):
         raise TypeError(f"a transcript holds text keys only, not {key!r}")
     name = _quoted_or_plain(key)
     if len(name) > _LONGEST_SHORT_KEY:
         name = f"? {name}\n{pad}"
-    return f"{pad}{name}:{_value(value, pad)}"
+    return f"{pad}{name}:{value_text(value, pad)}"
 
 
-def _value(value: Any, pad: str) -> str:
+def value_text(value: Any, pad: str) -> str:
     """What stands behind `key:`: a short value on the same line, or a block on the lines below."""
     inner = pad + "  "
     if isinstance(value, str) and "\n" in value and _fits_block(value):
@@ -107,12 +108,12 @@ def _value(value: Any, pad: str) -> str:
 
 
 def _items(items: Sequence[Any], pad: str) -> str:
-    return "\n".join(f"{pad}-{_item(item, pad)}" for item in items)
+    return "\n".join(f"{pad}-{item_text(item, pad)}" for item in items)
 
 
-def _item(item: Any, pad: str) -> str:
+def item_text(item: Any, pad: str) -> str:
     """The same behind `-`, where a block starts on the same line:  `- tool: clock`."""
-    text = _value(item, pad)
+    text = value_text(item, pad)
     return f" {text[len(pad) + 3 :]}" if text.startswith("\n") else text
 
 

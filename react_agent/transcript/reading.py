@@ -24,8 +24,8 @@ class Saved:
     """A run as it was read from a file.
 
     `prompts[i]` is the hash of the prompt that `transcript.turns[i]` answered, `numbers[i]` the number of
-    that turn in the run (1, 2, 3 … unless documents were lost). `warnings` has one line for each thing that
-    could not be read.
+    that turn in the run (1, 2, 3 … unless documents were lost), `lines[i]` where it begins in the file.
+    `warnings` has one line for each thing that could not be read.
     """
 
     transcript: Transcript
@@ -34,6 +34,7 @@ class Saved:
     measured: Mapping[str, Any] = field(default_factory=dict, compare=False)
     numbers: tuple[int, ...] = ()
     path: Path | None = field(default=None, compare=False)
+    lines: tuple[int, ...] = field(default=(), compare=False)
 
 
 def read(path: str | PathLike[str]) -> Saved:
@@ -58,13 +59,12 @@ def loads(data: bytes, path: Path | None = None) -> Saved:
         raise TranscriptError(f"{name} is larger than {LARGEST_FILE} bytes; it is not read.")
     if not data.strip():
         raise TranscriptError(f"{name} is empty; it holds no run.")
-    chunks = list(_chunks(data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n")))
     warnings: list[str] = []
     run = _Run()
-    for chunk in chunks:
+    for chunk in chunks(data):
         try:
             run.add(chunk)
-        except _Lost as lost:
+        except Lost as lost:
             warnings.append(f"line {chunk.line}: {lost}")
         except (plain.Refused, ValueError, OverflowError) as error:
             before = f" ({warnings[0]})" if run.head is None and warnings else ""
@@ -75,7 +75,7 @@ def loads(data: bytes, path: Path | None = None) -> Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
+class Chunk:
     """A stretch of the file: a document (`whole`), one that was torn, or what stands between documents."""
 
     line: int
@@ -83,7 +83,9 @@ class _Chunk:
     kind: str
 
 
-def _chunks(data: bytes) -> Iterator[_Chunk]:
+def chunks(data: bytes) -> Iterator[Chunk]:
+    """The stretches of a file in their order; each begins at its line of the file, counted from 1."""
+    data = data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n")
     lines: list[bytes] = []
     first, inside = 1, False
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -94,20 +96,20 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
             yield from _chunk(first, lines, "torn" if inside else "between")
             first, lines, inside = number, [b"---"], True
         elif mark == b"..." and inside:
-            yield _Chunk(first, b"\n".join([*lines, mark, b""]), "whole")
+            yield Chunk(first, b"\n".join([*lines, mark, b""]), "whole")
             first, lines, inside = number + 1, [line[len(mark) :]] if line.rstrip() != mark else [], False
         else:
             lines.append(line)
     yield from _chunk(first, lines, "torn" if inside else "between")
 
 
-def _chunk(line: int, lines: list[bytes], kind: str) -> Iterator[_Chunk]:
+def _chunk(line: int, lines: list[bytes], kind: str) -> Iterator[Chunk]:
     kept = [text for text in lines if text.strip() and not (kind == "between" and text.startswith(b"#"))]
     if kept:
-        yield _Chunk(line, b"\n".join(lines), kind)
+        yield Chunk(line, b"\n".join(lines), kind)
 
 
-class _Lost(Exception):
+class Lost(Exception):
     """A stretch of the file that is left out; the message becomes a warning."""
 
 
@@ -117,16 +119,18 @@ class _Run:
     def __init__(self) -> None:
         self.head: Transcript | None = None
         self._turns: list[tuple[int, Turn, str]] = []
+        self._lines: list[int] = []
         self._outcome: Outcome | None = None
         self._measured: dict[str, Any] = {}
 
-    def add(self, chunk: _Chunk) -> None:
-        document = _document(chunk)
+    def add(self, chunk: Chunk) -> None:
+        document = document_of(chunk)
         if self.head is None:
             _check_head(document)
             self.head = documents.read_head(document)
         elif "turn" in document:
             self._turns.append(documents.read_turn(document))
+            self._lines.append(chunk.line)
             self._outcome = None
             return
         elif "outcome" in document:
@@ -141,7 +145,7 @@ class _Run:
         assert self.head is not None
         numbers, turns, prompts = zip(*self._turns, strict=True) if self._turns else ((), (), ())
         transcript = replace(self.head, turns=turns, outcome=self._outcome)
-        return Saved(transcript, prompts, measured=self._measured, numbers=numbers)
+        return Saved(transcript, prompts, measured=self._measured, numbers=numbers, lines=tuple(self._lines))
 
     def gaps(self) -> Iterator[str]:
         expected = 1
@@ -151,18 +155,19 @@ class _Run:
             expected = number + 1
 
 
-def _document(chunk: _Chunk) -> Document:
+def document_of(chunk: Chunk) -> Document:
+    """The data of one document. Raises `Lost` where it is torn or damaged, `ValueError` where it is something else."""
     if chunk.kind == "torn":
-        raise _Lost("the document was not written to its end and is left out")
+        raise Lost("the document was not written to its end and is left out")
     if zeros := chunk.data.count(b"\0"):
         what = "a document with" if chunk.kind == "whole" else "a stretch of"
-        raise _Lost(f"{what} {zeros} NUL bytes is left out")
+        raise Lost(f"{what} {zeros} NUL bytes is left out")
     if chunk.kind == "between":
-        raise _Lost("text outside of any document is left out")
+        raise Lost("text outside of any document is left out")
     try:
         document = plain.load(chunk.data)
     except plain.Damaged as damage:
-        raise _Lost(f"the document cannot be read and is left out: {damage}") from damage
+        raise Lost(f"the document cannot be read and is left out: {damage}") from damage
     if not isinstance(document, dict):
         raise ValueError("not a react transcript: the document is no mapping")
     return document
