@@ -4,9 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 Z95 = 1.959963984540054
 """Standard deviations of a normal distribution that hold 95 % of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`right` of `runs`, and the 95 % interval around that share (Wilson)."""
+
+    right: int
+    runs: int
+    share: float
+    low: float
+    high: float
+
+
+def share(right: int, runs: int) -> Share:
+    """A share with its interval; 0 of 0 is 0, and may be anything.
+
+    >>> share(1, 2).share
+    0.5
+    """
+    return Share(right, runs, right / runs if runs else 0.0, *wilson(right, runs))
 
 
 def wilson(right: int, runs: int) -> tuple[float, float]:

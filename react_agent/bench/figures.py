@@ -7,19 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from react_agent.bench.chance import quantile, wilson
+from react_agent.bench.chance import Share, quantile, share
 from react_agent.bench.results import INVENTED, Result
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """`right` of `runs`, and the 95 % interval around that share (Wilson)."""
-
-    right: int
-    runs: int
-    share: float
-    low: float
-    high: float
+from react_agent.bench.vote import Vote, vote
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +38,15 @@ class Chain:
 class Figures:
     """What a bench found. Seconds and tokens are None where nobody measured them.
 
-    `step_success` is p: the share of steps that were an answer, or a call whose every result is no error.
+    `vote` is None unless each question ran three times or more. `step_success` is p: the share of steps that
+    were an answer, or a call whose every result is no error.
     `malformed` counts steps by the code of their mistake, `repairs` by what was forgiven.
     """
 
     success: Share
     categories: Mapping[str, Share]
     questions: int
+    vote: Vote | None
     steps: Amount
     step_success: Share
     chains: tuple[Chain, ...]
@@ -86,6 +78,7 @@ def figures(results: Sequence[Result]) -> Figures:
         success=_success(results),
         categories={name: _success([r for r in results if r.task.category == name]) for name in categories},
         questions=len({each.task.id for each in results}),
+        vote=vote(results),
         steps=_amount([each.steps for each in results]),
         step_success=step_success,
         chains=_chains(results, step_success.share),
@@ -101,15 +94,6 @@ def figures(results: Sequence[Result]) -> Figures:
         first_seconds=_known(seconds for each in results for seconds in each.first_seconds),
         seconds=_amount([each.seconds for each in results]),
     )
-
-
-def share(right: int, runs: int) -> Share:
-    """A share with its interval; 0 of 0 is 0, and may be anything.
-
-    >>> share(1, 2).share
-    0.5
-    """
-    return Share(right, runs, right / runs if runs else 0.0, *wilson(right, runs))
 
 
 def _success(results: Sequence[Result]) -> Share:

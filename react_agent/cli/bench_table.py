@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from react_agent.bench.figures import Amount, Figures, Share
+from react_agent.bench.chance import Share
+from react_agent.bench.figures import Amount, Figures
 from react_agent.bench.results import Result
 
 HASH = 12
@@ -39,6 +40,9 @@ def figure_lines(found: Figures) -> Iterator[str]:
     yield from _success(found)
     if found.success.runs > found.questions:
         yield f"{found.questions} questions; the intervals take the runs of one question for independent"
+    if found.vote:
+        won, cast = found.vote.success, found.vote.runs
+        yield f"a vote of {found.vote.of}: {won.right} of {won.runs} right ({won.share:.1%}), settled by {cast} runs"
     yield ""
     steps = int(found.steps.sum)
     bad = sum(found.malformed.values())
