@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from react_agent.cli.doctor_check import Check, shown_path
+from react_agent.transcript.redaction import KEY_LIKE
 
 MOST_FILES = 500
 MOST_BYTES = 20_000_000
@@ -15,19 +16,7 @@ MOST_BYTES = 20_000_000
 SHOWN = 3
 """Places that are named."""
 
-KEY_LIKE = re.compile(
-    rb"""(?<![\w-])(?:
-        (?:sk|pk|rk)-[A-Za-z0-9_-]{16,}
-      | hf_[A-Za-z0-9]{20,}
-      | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_\w{20,} | glpat-[\w-]{20,}
-      | xox[abprs]-[\w-]{10,}
-      | AKIA[0-9A-Z]{16} | AIza[\w-]{30,}
-      | eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}
-      | Bearer\ +[\w.~+/-]{20,}
-    )|-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----""",
-    re.VERBOSE,
-)
-"""What keys of well-known services look like."""
+KEY_BYTES = re.compile(KEY_LIKE.pattern.encode(), KEY_LIKE.flags & ~re.UNICODE)
 
 
 def runs_check(folder: Path, secrets: Sequence[str] = ()) -> Check:
@@ -69,6 +58,6 @@ def _newest(folder: Path) -> list[Path]:
 def _lines(data: bytes, secrets: Sequence[str]) -> Iterator[int]:
     """The numbers of the lines with something like a key, or with a secret that is configured."""
     known = [re.escape(secret.encode()) for secret in secrets]
-    patterns = [KEY_LIKE, *([re.compile(b"|".join(known))] if known else [])]
+    patterns = [KEY_BYTES, *([re.compile(b"|".join(known))] if known else [])]
     starts = sorted({match.start() for pattern in patterns for match in pattern.finditer(data)})
     yield from dict.fromkeys(data.count(b"\n", 0, start) + 1 for start in starts)

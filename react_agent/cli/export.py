@@ -14,7 +14,7 @@ from react_agent.cli.options import OfRuns, RunName
 if TYPE_CHECKING:
     from react_agent.exchange import Export
 
-FORMATS = ("openai", "html", "cards", "worksheet")
+FORMATS = ("openai", "sharegpt", "sft", "atif", "otlp", "md", "html", "cards", "worksheet")
 """The names of `exchange.EXPORTS`, so that the help need not import it."""
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from react_agent.cli.screen import Screen
     from react_agent.exchange import Foreign, Imported
 
-FORMATS = ("mini-swe-agent", "openai", "langchain")
+FORMATS = ("mini-swe-agent", "openai", "sharegpt", "langchain")
 """The names of `exchange.IMPORTS`, so that the help need not import it."""
 
 

@@ -66,22 +66,28 @@ class Export:
 
     def write(self, saved: Saved, choices: Choices) -> Written:
         """A run in this format. Raises `ReactError` where it cannot be told."""
-        written: Written = import_module(self.module).write(saved, choices)
+        written: Written = import_module(f"react_agent.exchange.{self.module}").write(saved, choices)
         return written
 
 
 IMPORTS: Mapping[str, Import] = {
     "mini-swe-agent": Import("mini_swe_agent", "trajectories of mini-swe-agent (.traj.json)"),
     "openai": Import("openai", "messages of the OpenAI API, one conversation or one message a line"),
+    "sharegpt": Import("sharegpt", "conversations of human and gpt, one a line"),
     "langchain": Import("langchain", "what LangChain's AgentExecutor prints with verbose=True"),
 }
 """Format → what reads it; a guess tries them in this order."""
 
 EXPORTS: Mapping[str, Export] = {
-    "openai": Export("react_agent.exchange.openai", ".jsonl", "", "messages of the OpenAI API, a line a run"),
-    "html": Export("react_agent.exchange.html", ".html", None, "a page, as `react view` makes it"),
-    "cards": Export("react_agent.exchange.cards", ".html", None, "cards to print, cut and lay on a table"),
-    "worksheet": Export("react_agent.exchange.worksheet", ".html", None, "a worksheet to print, with gaps"),
+    "openai": Export("openai", ".openai.jsonl", "", "messages of the OpenAI API"),
+    "sharegpt": Export("sharegpt", ".sharegpt.jsonl", "", "human and gpt in turn"),
+    "sft": Export("sft", ".sft.jsonl", "", "training text and what of it is learned"),
+    "atif": Export("atif", ".atif.json", None, "an ATIF trajectory"),
+    "otlp": Export("otlp", ".otlp.jsonl", "", "OpenTelemetry spans as OTLP JSON"),
+    "md": Export("markdown", ".md", "\n", "a page to read"),
+    "html": Export("html", ".html", None, "a page, as `react view` makes it"),
+    "cards": Export("cards", ".cards.html", None, "cards to print, cut and lay on a table"),
+    "worksheet": Export("worksheet", ".worksheet.html", None, "a worksheet to print, with gaps"),
 }
 """Format → what writes it."""
 

@@ -19,23 +19,29 @@ Said: TypeAlias = tuple[Role, Sequence[Part]]
 def messages(saved: Saved) -> list[dict[str, str]]:
     """The messages of a run as data: `[{"role": "user", "content": "…"}, …]`.
 
-    White space at either end of one is left out, and so are empty ones. Raises `PromptError` where the dialect
+    Line breaks at either end of one are left out, and so are empty ones. Raises `PromptError` where the dialect
     is not there, and `TranscriptError` where an earlier question of the session is not.
     """
-    texts = [(role, "".join(part.text for part in parts).strip()) for role, parts in conversation(saved)]
-    return [{"role": role, "content": text} for role, text in texts if text]
+    texts = [(role, "".join(part.text for part in parts).strip("\n")) for role, parts in conversation(saved)]
+    return [{"role": role, "content": text} for role, text in texts if text.strip()]
 
 
 def conversation(saved: Saved) -> list[Said]:
     """The messages of a run in their parts, with the replies as they were accepted.
 
-    Of an imported run, the replies are whole, as the other program took them. Raises as `messages` does.
+    Of an imported run, the replies are whole, as the other program took them, and one that begins with a line
+    break had no cue before it. Raises as `messages` does.
     """
     run, prompt = saved.transcript, Prompt.load(saved.transcript.dialect)
     if told := imported(run):
         return [*head_of_import(told), *(said for turn in run.turns for said in _foreign_turn(turn, prompt))]
-    parts = prompt.render(run.question, run.specs, run.turns, earlier_of(saved))
-    return [(role, texts) for role, texts in turns((*parts[:-1], Part("assistant", "")))]
+    return [(role, texts) for role, texts in turns((*parts_of(saved), Part("assistant", "")))]
+
+
+def parts_of(saved: Saved) -> tuple[Part, ...]:
+    """The prompt of one of our own runs with its last turn, and without the cue of a next one."""
+    run = saved.transcript
+    return Prompt.load(run.dialect).render(run.question, run.specs, run.turns, earlier_of(saved))[:-1]
 
 
 def imported(run: Transcript) -> Mapping[str, Any] | None:
@@ -65,7 +71,9 @@ def earlier_of(saved: Saved) -> tuple[Earlier, ...]:
 
 
 def _foreign_turn(turn: Turn, prompt: Prompt) -> Iterator[Said]:
-    yield "assistant", [Part("assistant", prompt.texts.cue), Part("assistant", turn.completion.text, "model")]
+    text = turn.completion.text
+    cue = "" if text.startswith("\n") else prompt.texts.cue
+    yield "assistant", [Part("assistant", cue), Part("assistant", text, "model")]
     *seen, _ = prompt.render_turn(turn)
     seen = [part for part in seen if part.source != "model"]
     if any(part.text.strip() for part in seen):

@@ -35,6 +35,7 @@ class Message:
     calls: tuple[Call, ...] = ()
     call: str = ""
     kind: Kind | None = None
+    thinking: str = ""
     finish_reason: str | None = None
     usage: Usage = NOT_COUNTED
 

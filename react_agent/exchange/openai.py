@@ -18,7 +18,10 @@ from react_agent.types import ToolSpec
 
 ROLES = {"developer": "system", "function": "tool"}
 TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
-NOT_CARRIED = ("reasoning_content", "reasoning", "audio", "annotations")
+THINKING = ("reasoning_content", "reasoning")
+"""Keys of what a model thought aside; most servers that have the second send the same in the first."""
+
+NOT_CARRIED = ("audio", "annotations")
 """Keys of a message whose content has no place in a run."""
 
 
@@ -45,15 +48,15 @@ def read(text: str) -> list[Foreign]:
     loose: list[Mapping[str, Any]] = []
     for number, value in enumerate(json_values(text), 1):
         if _is_conversation(value):
-            found.append(_conversation(value if isinstance(value, Mapping) else {"messages": value}))
+            found.append(conversation(value if isinstance(value, Mapping) else {"messages": value}))
         elif _is_message(value):
             if loose and value["role"] in ("system", "developer") and loose[-1]["role"] == "assistant":
-                found.append(_conversation({"messages": loose}))
+                found.append(conversation({"messages": loose}))
                 loose = []
             loose.append(value)
         else:
             raise ValueError(f"value {number} is no message and no conversation")
-    return [*found, _conversation({"messages": loose})] if loose else found
+    return [*found, conversation({"messages": loose})] if loose else found
 
 
 def _is_conversation(value: Any) -> bool:
@@ -65,7 +68,8 @@ def _is_message(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("role"), str) and not {"from"} & value.keys()
 
 
-def _conversation(value: Mapping[str, Any]) -> Foreign:
+def conversation(value: Mapping[str, Any]) -> Foreign:
+    """A conversation with its `messages`, and maybe its `tools` and `model`. Raises `ValueError`."""
     lost: dict[str, int] = {}
     said = tuple(_message(each, lost) for each in value["messages"])
     return Foreign(
@@ -88,7 +92,9 @@ def _message(value: Mapping[str, Any], lost: dict[str, int]) -> Message:
         text = "\n".join(filter(None, (text, value["refusal"])))
     calls = tuple(_calls(value, lost)) if role == "assistant" else ()
     call = value.get("tool_call_id") or value.get("name") or ""
-    return Message(role, text, calls, call if isinstance(call, str) and role == "tool" else "")
+    thinking = next((value[key] for key in THINKING if isinstance(value.get(key), str)), "")
+    called = call if isinstance(call, str) and role == "tool" else ""
+    return Message(role, text, calls, called, thinking=thinking)
 
 
 def content_text(content: Any, lost: dict[str, int]) -> str:

@@ -64,14 +64,15 @@ class _Speech:
     labelled: bool
 
     def text(self, message: Message) -> str:
-        """A reply as it follows the cue."""
+        """A reply as it follows the cue; one that begins with a line break had none."""
         if message.calls:
             actions = tuple(Action(call.tool, call.arguments, Span(0, 0)) for call in message.calls)
             return self.prompt.written(Act("", message.text.strip(), actions))
         if not self.labelled:
             return self.prompt.written(FinalAnswer("", "", message.text.strip()))
         cue = self.prompt.texts.cue
-        return message.text[len(cue) :] if message.text.startswith(cue) else f"\n{message.text}"
+        text = message.text.removeprefix(cue)
+        return f"\n{message.text}" if text.startswith("\n") or not message.text.startswith(cue) else text
 
     def step(self, message: Message) -> Step:
         tools = {spec.name: spec.parameters for spec in self.specs}
@@ -140,7 +141,7 @@ def _turns(body: Sequence[Message], speech: _Speech) -> Iterator[Turn]:
     starts = [at for at, message in enumerate(body) if message.role == "assistant"]
     for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
         reply, step = body[start], speech.step(body[start])
-        completion = Completion(speech.text(reply), reply.finish_reason, reply.usage)
+        completion = Completion(speech.text(reply), reply.finish_reason, reply.usage, reply.thinking)
         seen = tuple(_observations(body[start + 1 : end], reply, step, speech.labels))
         yield Turn(completion, step, seen)
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-# What is drawn as nothing or reorders a line, and halves of surrogate pairs, which no UTF-8 file can hold.
-_UNSEEN = re.compile(
-    "[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+from react_agent.visible import UNSEEN, escape, visible
+
+# Halves of surrogate pairs, which no UTF-8 file can hold, and the byte order mark.
+_HALVES = "\ud800-\udfff\ufeff"
+_UNSEEN = re.compile(f"{UNSEEN.pattern}|[{_HALVES}]")
+
+
+def shown(text: str) -> str:
+    r"""A text on a page: what cannot be seen, or stand in a file, as escapes.
+
+    >>> shown("a\x1b[2J\u202e")
+    'a\\x1b[2J\\u202e'
+    """
+    return re.sub(f"[{_HALVES}]", lambda found: escape(found[0]), visible(text))
 
 
 def json_line(value: Any) -> str:
@@ -19,12 +30,12 @@ def json_line(value: Any) -> str:
     >>> json_line({"text": "caf\u00e9\u202e"})
     '{"text": "café\\u202e"}\n'
     """
-    return _visible(json.dumps(value, ensure_ascii=False)) + "\n"
+    return _dumped(value, None) + "\n"
 
 
 def json_page(value: Any) -> str:
     """The same on many lines."""
-    return _visible(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+    return _dumped(value, 2) + "\n"
 
 
 def json_values(text: str) -> Iterator[Any]:
@@ -44,5 +55,22 @@ def json_values(text: str) -> Iterator[Any]:
 _SPACE = re.compile(r"\s*")
 
 
-def _visible(text: str) -> str:
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+def _dumped(value: Any, indent: int | None) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:  # a number that JSON has no word for
+        text = json.dumps(_finite(value), ensure_ascii=False, indent=indent)
+    return _UNSEEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character)[1:-1] if character > "\x7f" else "\\u007f"
+
+
+def _finite(value: Any) -> Any:
+    """The same with infinite numbers, and what is no number, as text."""
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

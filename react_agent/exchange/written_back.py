@@ -39,24 +39,25 @@ class Labels:
         """The observations in a message that was written back to a step; a text without a label is one."""
         tools = [action.tool for action in step.actions] if isinstance(step, Act) else []
         parts = self._several(text, tools) if len(tools) > 1 else None
+        is_labelled = self.is_written_back(text)
         for part, tool in zip(parts or [self._inner(text)], tools or [""], strict=False):
-            if part.startswith(self._error) and self.is_written_back(text):
-                yield Observation(
-                    part[len(self._error) :], "error" if tools else "complaint", tool if tools else ""
-                )
+            if is_labelled and part.startswith(self._error):
+                yield Observation(part[len(self._error) :], "error" if tools else "complaint", tool)
             else:
-                yield Observation(part, "tool" if tools else "complaint", tool)
+                yield Observation(part, "tool" if tools or is_labelled else "complaint", tool)
 
     def _inner(self, text: str) -> str:
         start, end = self._observation
         text = text.strip("\n")
+        if text == (start + end).rstrip():
+            return ""
         return (
             text[len(start) : len(text) - len(end)] if text.startswith(start) and text.endswith(end) else text
         )
 
     def _several(self, text: str, tools: list[str]) -> list[str] | None:
         """The numbered observations of several calls; None where not each of them is there."""
-        found, left = [], f"\n{text.strip()}"
+        found, left = [], "\n" + text.strip("\n")
         bounds = [
             _around(Template(self._numbered).safe_substitute(number=number, tool=tool), "observation")
             for number, tool in enumerate(tools, 1)

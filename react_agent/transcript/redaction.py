@@ -12,6 +12,20 @@ from react_agent.types import Outcome, ToolSpec, Transcript, Turn
 
 REDACTED = "[redacted]"
 
+KEY_LIKE = re.compile(
+    r"""(?<![\w-])(?:
+        (?:sk|pk|rk)-[A-Za-z0-9_-]{16,}
+      | hf_[A-Za-z0-9]{20,}
+      | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_\w{20,} | glpat-[\w-]{20,}
+      | xox[abprs]-[\w-]{10,}
+      | AKIA[0-9A-Z]{16} | AIza[\w-]{30,}
+      | eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}
+      | Bearer\ +[\w.~+/-]{20,}
+    )|-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----""",
+    re.VERBOSE,
+)
+"""What keys of well-known services look like."""
+
 
 def redact(text: str, secrets: Sequence[str]) -> str:
     """Replace each secret in `text` by `[redacted]`; the longest that fits wins.

@@ -1,0 +1,191 @@
+"""Training text: a run as its model's chat format writes it, and what of it is to be learned.
+
+A line is `{"text": "…", "loss": [[120, 163]], "format": "chatml"}`: of `text`, only the characters in the spans of
+`loss` are learned. These are replies that were right as they were written, and the mark that ends a turn. Where an
+endpoint takes messages, the same stands there as `messages`, each with `train`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from react_agent import parsers
+from react_agent.endpoints.formats import FORMATS, find_format, flatten, specials
+from react_agent.exchange.conversation import Said, conversation, imported, parts_of
+from react_agent.exchange.forms import Choices, Written
+from react_agent.exchange.personal import computed_in, mask
+from react_agent.exchange.text import json_line
+from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step, Tools
+from react_agent.prompt import Prompt
+from react_agent.transcript import Saved
+from react_agent.types import Part, Transcript, Turn
+
+BY_MESSAGES = frozenset({"chat", "ollama-chat", "imported"})
+"""Kinds of endpoints that take messages, so that the format of the text is not the run's to know."""
+
+USUAL = "chatml"
+
+
+def write(saved: Saved, choices: Choices) -> Written:
+    """One example on a line, empty where there is nothing to learn.
+
+    Raises `ConfigError` for an unknown format, and else as `messages` does.
+    """
+    run = saved.transcript
+    replies = [_reply(turn, run, choices) for turn in run.turns]
+    if not any(reply.learned for reply in replies):
+        return Written("", ("there is nothing to learn in it; it is left out",))
+    turns = tuple(reply.turn for reply in replies)
+    shown = replace(saved, transcript=replace(run, turns=turns))
+    learned = [reply.learned for reply in replies if reply.turn.step.said.strip() or imported(run)]
+    form, lost = _format(run, choices)
+    masked = _Masked(run)
+    if _by_messages(run):
+        said = [(role, list(masked.parts(parts))) for role, parts in conversation(shown)]
+        example = _of_messages(said, learned, form)
+    else:
+        example = _of_parts(list(masked.parts(parts_of(shown))), learned, form)
+    lost += [f"masked: {count} of the kind {kind}" for kind, count in masked.counts.items()]
+    return Written(json_line(example), tuple(lost))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """A turn as it is shown, and whether its reply is learned."""
+
+    turn: Turn
+    learned: bool
+
+
+def _reply(turn: Turn, run: Transcript, choices: Choices) -> _Reply:
+    """What is shown of a turn: the reply as it was if it was right, else as it should have been written."""
+    tools = {spec.name: spec.parameters for spec in run.specs}
+    step = turn.step
+    refused = any(o.kind in ("complaint", "error") for o in turn.observations)
+    accepted = not refused and turn.completion.altered != "broken"
+    if isinstance(step, Malformed):
+        return _Reply(_saying(turn, step.said), learned=False)
+    whole = accepted and not any(repair.kind == "answer_cut" for repair in step.repairs)
+    if _reads(step.said, step, tools):
+        return _Reply(_saying(turn, step.said), learned=whole and not specials(step.said))
+    mended = Prompt.load(run.dialect).written(step)
+    if _reads(mended, step, tools):
+        learned = whole and choices.repaired == "mend" and not specials(mended)
+        return _Reply(_saying(turn, mended), learned=learned)
+    return _Reply(_saying(turn, step.said), learned=False)
+
+
+def _reads(text: str, wanted: Step, tools: Tools) -> bool:
+    """Whether a text is read as this step, and nothing has to be forgiven."""
+    step = parsers.read(text, tools, "stop")
+    if type(step) is not type(wanted) or step.repairs or step.thought != wanted.thought:
+        return False
+    if isinstance(step, Act) and isinstance(wanted, Act):
+        calls = [[(action.tool, action.arguments) for action in each.actions] for each in (step, wanted)]
+        return calls[0] == calls[1]
+    return isinstance(step, FinalAnswer) and isinstance(wanted, FinalAnswer) and step.answer == wanted.answer
+
+
+def _saying(turn: Turn, text: str) -> Turn:
+    return replace(turn, completion=replace(turn.completion, text=text), step=replace(turn.step, said=text))
+
+
+def _by_messages(run: Transcript) -> bool:
+    endpoint = run.settings.get("endpoint")
+    return imported(run) is not None or (isinstance(endpoint, dict) and endpoint.get("kind") in BY_MESSAGES)
+
+
+def _format(run: Transcript, choices: Choices) -> tuple[str, list[str]]:
+    """The chat format of a run, and a word about it where it is not known."""
+    if choices.chat_format is not None:
+        find_format(choices.chat_format)
+        return choices.chat_format, []
+    endpoint = run.settings.get("endpoint")
+    known = endpoint.get("format") if isinstance(endpoint, dict) and not _by_messages(run) else None
+    if isinstance(known, str) and known in FORMATS:
+        return known, []
+    return USUAL, [f"its chat format is not known; turns are marked as {USUAL} does (--chat-format NAME)"]
+
+
+class _Masked:
+    """Parts without personal data and keys, and what was masked."""
+
+    def __init__(self, run: Transcript) -> None:
+        pure = {spec.name for spec in run.specs if spec.effect == "pure"}
+        calls = [call for turn in run.turns if isinstance(turn.step, Act) for call in turn.step.actions]
+        asked = [json_line(call.arguments) for call in calls if call.tool in pure]
+        results = [o.text for turn in run.turns for o in turn.observations if o.tool in pure]
+        self._computed = computed_in([*asked, *results])
+        self.counts: Counter[str] = Counter()
+
+    def parts(self, parts: Sequence[Part]) -> Iterator[Part]:
+        for part in parts:
+            text, counts = mask(part.text, self._computed)
+            self.counts += counts
+            yield replace(part, text=text)
+
+
+def _of_parts(parts: list[Part], learned: Sequence[bool], form: str) -> dict[str, object]:
+    """The example of a prompt that is one text: spans of replies in it."""
+    replies = _last_replies(parts, learned)
+    spans = [
+        (len(flatten(parts[:at], form)), len(flatten(parts[: at + 1], form)))
+        for at, is_learned in replies.items()
+        if is_learned
+    ]
+    return _example(flatten(parts, form), spans, form, closed=parts[-1].source == "model")
+
+
+def _of_messages(said: Sequence[Said], learned: Sequence[bool], form: str) -> dict[str, object]:
+    """The example of a prompt that is messages: whole messages are learned, with their cue."""
+    messages: list[dict[str, object]] = []
+    parts: list[Part] = []
+    spans: list[tuple[int, int]] = []
+    all_parts = [part for _, texts in said for part in texts]
+    replies = {id(all_parts[at]): is_learned for at, is_learned in _last_replies(all_parts, learned).items()}
+    for role, texts in said:
+        trains = any(replies.get(id(part), False) for part in texts)
+        stripped = _stripped(texts)
+        if not stripped:
+            continue
+        messages.append({"role": role, "content": "".join(part.text for part in stripped), "train": trains})
+        parts += [Part(role, "\n\n")] if parts and parts[-1].role == role else []
+        start = len(flatten(parts, form)) if parts else 0
+        parts += [replace(part, role=role) for part in stripped]
+        spans += [(start, len(flatten(parts, form)))] if trains else []
+    example = _example(flatten(parts, form), spans, form, closed=parts[-1].role == "assistant")
+    return {**example, "messages": messages}
+
+
+def _last_replies(parts: Sequence[Part], learned: Sequence[bool]) -> dict[int, bool]:
+    """Where the replies of this run stand, and whether they are learned; those of earlier questions stand before."""
+    places = [at for at, part in enumerate(parts) if part.source == "model"]
+    return dict(zip(places[len(places) - len(learned) :], learned, strict=True))
+
+
+def _stripped(texts: Sequence[Part]) -> list[Part]:
+    """The parts of a message without white space at its ends."""
+    parts = [part for part in texts if part.text]
+    while parts and not parts[0].text.strip():
+        parts = parts[1:]
+    while parts and not parts[-1].text.strip():
+        parts = parts[:-1]
+    if parts:
+        parts[0] = replace(parts[0], text=parts[0].text.lstrip())
+        parts[-1] = replace(parts[-1], text=parts[-1].text.rstrip())
+    return parts
+
+
+def _example(text: str, spans: Sequence[tuple[int, int]], form: str, *, closed: bool) -> dict[str, object]:
+    """The whole text; a span that ends a turn takes the mark with it, so that the model learns to stop."""
+    closing = find_format(form).assistant[1]
+    text += closing if closed else ""
+    mark = next((stop for stop in find_format(form).stop if closing.startswith(stop)), "")
+    ends = [end + len(mark) if mark and text.startswith(mark, end) else end for _, end in spans]
+    return {
+        "text": text,
+        "loss": [[start, end] for (start, _), end in zip(spans, ends, strict=True)],
+        "format": form,
+    }
