@@ -105,6 +105,12 @@ def test_nothing_stops_the_model_and_its_observation_is_cut_by_the_parser() -> N
     assert isinstance(answered.step, FinalAnswer)
 
 
+def test_a_loop_that_asks_for_no_stop_string_hears_all_of_it_too() -> None:
+    endpoint, tools = broken(Scripted([ACT + FORGED, ANSWER]), Toolbox([]), read_breaks(["no-stop"]))
+    first = next(Agent(endpoint, Prompt.load(), tools, thinks=True).run("q"))
+    assert first.completion.text == ACT + FORGED
+
+
 def test_what_stands_before_the_stop_still_comes_piece_by_piece() -> None:
     endpoint, _ = broken(Scripted([ACT + FORGED]), Toolbox([]), read_breaks(["no-stop"]))
     pieces = [p for p in endpoint.complete([], stop=["\nObservation"]) if isinstance(p, str)]
