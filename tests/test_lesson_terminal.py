@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from lessons import LESSONS, solution
 
-from react_agent.cli.wrapping import columns
+from react_agent.cli.columns import columns
 from react_agent.workshop import Lesson
 
 if sys.platform == "win32":

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lessons import LESSONS, solution
 
-from react_agent.cli.wrapping import columns, markdown_lines, wrapped
+from react_agent.cli.columns import columns
+from react_agent.cli.wrapping import markdown_lines, wrapped
 from react_agent.errors import ConfigError
 from react_agent.replay import replay_paths
 from react_agent.tools import BUILTIN, Toolbox, builtin, load_tools

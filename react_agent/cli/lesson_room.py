@@ -11,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from react_agent.cli.columns import columns, padded
 from react_agent.cli.screen import Screen
-from react_agent.cli.wrapping import CODE, MOST, columns, markdown_lines, padded, wrapped
+from react_agent.cli.wrapping import CODE, MOST, markdown_lines, wrapped
 from react_agent.config import wrong
 from react_agent.workshop import Lesson, find, read_lessons
 from react_agent.workshop.checks import Result, check_lesson

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import groupby
+
+from react_agent.cli.columns import columns
 
 MOST = 80
 """Columns, also where the terminal has more: longer lines are hard to read."""
@@ -20,23 +21,6 @@ _WORD = re.compile(
 )
 
 _WIDE_ENDS = re.compile(rf"[{_WIDE}{_CLOSING}]{{2}}")
-
-
-def columns(text: str) -> int:
-    """How wide a text is on a terminal.
-
-    >>> columns("abc"), columns("第 1 课")
-    (3, 7)
-    """
-    return sum(
-        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        for letter in text
-    )
-
-
-def padded(text: str, width: int) -> str:
-    """A text with spaces behind it up to a width."""
-    return text + " " * max(width - columns(text), 0)
 
 
 def wrapped(text: str, width: int = MOST, hang: str = "") -> list[str]:
