@@ -145,11 +145,8 @@ def test_the_walk_names_what_is_there_and_about_how_long_it_is() -> None:
 
 
 def lines_of(name: str) -> int:
-    """The lines of a file, or of all Python files of a folder or a module."""
+    """The lines of a file, or of all Python files of a folder."""
     path = ROOT / name
-    if not path.exists():
-        path = ROOT / name.replace(".", "/")
-        path = path if path.is_dir() else path.with_suffix(".py")
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
     return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
