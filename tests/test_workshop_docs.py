@@ -141,7 +141,7 @@ def test_the_walk_names_what_is_there_and_about_how_long_it_is() -> None:
     assert len(rows) >= 10
     for name, told in rows:
         lines = lines_of(name)
-        assert abs(lines - int(told)) <= max(0.15 * lines, 20), f"{name} has {lines} lines; write them there"
+        assert abs(lines - int(told)) <= max(0.25 * lines, 20), f"{name} has {lines} lines; write them there"
 
 
 def lines_of(name: str) -> int:
