@@ -50,6 +50,7 @@ LAYERS: dict[str, int] = {
     "bench": 7,
     "workshop": 7,
     "cli": 8,
+    "pytest_plugin": 8,
 }
 """A module imports from lower layers only, or from within its own package."""
 
@@ -62,6 +63,7 @@ DOORS: dict[str, set[str]] = {
     "yaml": {"prompts", "transcript", "models", "endpoints", "config", "bench", "expect"},
     "click": {"cli"},
     "prompt_toolkit": {"cli"},
+    "pytest": {"pytest_plugin"},
     "platformdirs": {"cli", "folders"},
 }
 """Where each outside package may be imported."""
