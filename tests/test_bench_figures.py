@@ -19,8 +19,10 @@ from react_agent.bench.chance import quantile, sign_test, wilson
 from react_agent.bench.compare import compare, read_report
 from react_agent.bench.report import differences, report_document
 from react_agent.bench.results import result_document
+from react_agent.cli.bench_table import figure_lines, wrong_lines
 from react_agent.endpoints.scripted import Scripted
 from react_agent.errors import ConfigError
+from react_agent.expect import load_expectations
 from react_agent.prompt import Prompt
 from react_agent.tools import Toolbox, builtin, tool
 from react_agent.types import Outcome, Usage
@@ -58,6 +60,22 @@ def broken_off(task: Task = TASK) -> Result:
 
 
 # ---- one run
+
+
+def test_what_is_expected_of_a_run_is_counted_apart_from_its_answer() -> None:
+    task = replace(TASK, expect=load_expectations(["forged: 0", "steps<=3"]))
+    good, bad = ran(ACT, ANSWER, task=task), ran(FORGED, ANSWER, task=task)
+    assert (good.right, good.unmet) == (True, ())
+    assert (bad.right, bad.unmet) == (True, ("Expected 0 forged observations; there are 1 (turn 1).",))
+    found = figures([good, bad, ran(ACT, ANSWER)])
+    assert (found.as_expected.right, found.as_expected.runs) == (1, 2)
+    assert result_document(bad)["unmet"] == list(bad.unmet)
+    assert "unmet" not in result_document(ran(ACT, ANSWER))
+    lines = list(wrong_lines([good, bad], verbose=True))
+    assert lines[0] == "not as expected:"
+    assert lines[2].strip() == bad.unmet[0]
+    assert list(wrong_lines([good, bad], verbose=False)) == ["not as expected: a1"]
+    assert "as expected            1 of 2 runs" in list(figure_lines(found))
 
 
 def test_a_run_in_figures() -> None:

@@ -302,3 +302,45 @@ def test_categories_and_the_first_ones() -> None:
         select(TASKS, categories=["tme"])
     with pytest.raises(ConfigError, match="-k nonsense: no task fits"):
         select(TASKS, "nonsense")
+
+
+# ---- what is expected
+
+
+def test_a_task_may_expect_more_than_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "suite.jsonl"
+    task = {"id": "a", "cat": "c", "question": "q", "kind": "number", "answer": 1}
+    path.write_text(json.dumps(task))
+    plain = read_suite(path)
+    path.write_text(json.dumps({**task, "expect": ["forged: 0", "steps<=4"]}))
+    suite = read_suite(path)
+    assert [str(each) for each in suite.tasks[0].expect] == ["forged: 0", "steps<=4"]
+    assert suite.hash != plain.hash
+    path.write_text(json.dumps({**task, "expect": {"forged": 0, "steps": "<=4"}}))
+    assert read_suite(path).hash == suite.hash
+    path.write_text(json.dumps({**task, "expect": "forged: 0"}))
+    assert len(read_suite(path).tasks[0].expect) == 1
+
+
+def test_the_hash_of_a_suite_without_expectations_stays(tmp_path: Path) -> None:
+    path = tmp_path / "suite.jsonl"
+    path.write_text(json.dumps(TASK))
+    assert read_suite(path).hash == (
+        "sha256:2d36174623b480c9f5c7171efe73e82b4f18d0d11cf7b499cf534f106e73a59d"
+    )
+
+
+@pytest.mark.parametrize(
+    ("expect", "message"),
+    [
+        (["forgd: 0"], "line 1, task 'a': expect: there is no 'forgd'. Did you mean forged?"),
+        (5, "expected a mapping or a list"),
+        (["dialect: json"], "dialect is chosen for the whole bench"),
+    ],
+)
+def test_a_wrong_expectation_names_file_line_and_task(tmp_path: Path, expect: object, message: str) -> None:
+    path = tmp_path / "suite.jsonl"
+    task = {"id": "a", "cat": "c", "question": "q", "kind": "number", "answer": 1, "expect": expect}
+    path.write_text(json.dumps(task))
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        read_suite(path)

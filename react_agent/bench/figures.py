@@ -39,7 +39,8 @@ class Figures:
     """What a bench found. Seconds and tokens are None where nobody measured them.
 
     `vote` is None unless each question ran three times or more. `step_success` is p: the share of steps that
-    were an answer, or a call whose every result is no error.
+    were an answer, or a call whose every result is no error. `as_expected` is the share of the runs whose task says
+    what is expected that did all of it.
     `malformed` counts steps by the code of their mistake, `repairs` by what was forgiven.
     """
 
@@ -56,6 +57,7 @@ class Figures:
     repeated_steps: int
     outcomes: Mapping[str, int]
     expected_tools: Share
+    as_expected: Share
     prompt_tokens: Amount | None
     cached_tokens: Amount | None
     completion_tokens: Amount | None
@@ -73,6 +75,7 @@ def figures(results: Sequence[Result]) -> Figures:
     categories = dict.fromkeys(each.task.category for each in results)
     step_success = share(sum(each.good_steps for each in results), sum(each.steps for each in results))
     judged = [each.as_expected for each in results if each.as_expected is not None]
+    expecting = [each for each in results if each.task.expect]
     repairs = Counter(kind for each in results for kind in each.repairs)
     return Figures(
         success=_success(results),
@@ -88,6 +91,7 @@ def figures(results: Sequence[Result]) -> Figures:
         repeated_steps=sum(each.repeated for each in results),
         outcomes=_ordered(Counter(each.outcome.reason for each in results)),
         expected_tools=share(sum(judged), len(judged)),
+        as_expected=share(sum(not each.unmet for each in expecting), len(expecting)),
         prompt_tokens=_known(each.usage.prompt for each in results),
         cached_tokens=_known(each.usage.cached for each in results),
         completion_tokens=_known(each.usage.completion for each in results),

@@ -9,8 +9,9 @@ from typing import Any
 from react_agent.agent import repeats
 from react_agent.bench.answers import is_right
 from react_agent.bench.suite import Task
+from react_agent.expect import check
 from react_agent.parsers.step import Act, FinalAnswer, Malformed
-from react_agent.types import Outcome, Turn, Usage
+from react_agent.types import Outcome, Transcript, Turn, Usage
 
 INVENTED = "invented_observation"
 """The repair that cuts what the model wrote in the name of a tool."""
@@ -22,7 +23,8 @@ class Result:
 
     `good_steps` are those that succeeded (see `is_good`), `malformed` the code of each step that broke the
     protocol, `repairs` the kind of each repair, `repeated` the steps that did what an earlier one had done
-    with the same result, `called` the tools that ran. `first_seconds` has one value for each reply that had
+    with the same result, `called` the tools that ran, `unmet` a sentence for each expectation
+    of the task that does not hold. `first_seconds` has one value for each reply that had
     a text and was measured.
     """
 
@@ -39,6 +41,7 @@ class Result:
     usage: Usage
     first_seconds: tuple[float, ...]
     seconds: float
+    unmet: tuple[str, ...] = ()
 
     @property
     def as_expected(self) -> bool | None:
@@ -51,6 +54,7 @@ class Result:
 def result(task: Task, seed: int, turns: Sequence[Turn], outcome: Outcome, seconds: float) -> Result:
     """Put a run that is over in figures, and check its answer."""
     steps = [turn.step for turn in turns]
+    run = Transcript(task.question, "", (), "", tuple(turns), outcome)
     acts = [step for step in steps if isinstance(step, Act)]
     return Result(
         task=task,
@@ -66,6 +70,7 @@ def result(task: Task, seed: int, turns: Sequence[Turn], outcome: Outcome, secon
         usage=Usage(*(_sum(turns, name) for name in ("prompt", "cached", "completion"))),
         first_seconds=tuple(turn.first_seconds for turn in turns if turn.first_seconds is not None),
         seconds=seconds,
+        unmet=tuple(finding.told for finding in check(run, task.expect) if not finding.ok),
     )
 
 
@@ -97,6 +102,7 @@ def result_document(each: Result) -> Mapping[str, Any]:
         "repeated": each.repeated,
         "called": list(each.called),
         "as_expected": each.as_expected,
+        **({"unmet": list(each.unmet)} if task.expect else {}),
         "usage": {
             "prompt": each.usage.prompt,
             "cached": each.usage.cached,

@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from react_agent.answers import TOLERANCE
 from react_agent.bench.lines import Line, read_jsonl, read_yaml
 from react_agent.errors import ConfigError
+from react_agent.expect import Expectation, load_expectations
 
 Kind: TypeAlias = Literal["number", "string", "time"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -34,7 +35,8 @@ SUFFIXES = (".jsonl", ".yaml", ".yml")
 class Task:
     """One question. `answer` is a number, or the accepted texts; `tools` those it is expected to take.
 
-    `tolerance` counts for numbers only. `tools` is None where the suite does not say.
+    `tolerance` counts for numbers only. `tools` is None where the suite does not say. `expect` is what else the run
+    must have done.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Task:
     answer: float | tuple[str, ...]
     tools: tuple[str, ...] | None = None
     tolerance: float = TOLERANCE
+    expect: tuple[Expectation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,15 @@ class Suite:
     @property
     def hash(self) -> str:
         """Names the questions and what is right: the same for the same tasks in JSON and in YAML."""
-        rows = json.dumps([asdict(task) for task in self.tasks], sort_keys=True)
+        rows = json.dumps([_row(task) for task in self.tasks], sort_keys=True)
         return f"sha256:{hashlib.sha256(rows.encode()).hexdigest()}"
+
+
+def _row(task: Task) -> Mapping[str, Any]:
+    """A task as plain data; one that expects nothing is the same as before there were expectations."""
+    row = asdict(replace(task, expect=()))
+    del row["expect"]
+    return {**row, "expect": list(map(str, task.expect))} if task.expect else row
 
 
 def read_suite(path: str | PathLike[str]) -> Suite:
@@ -112,8 +122,9 @@ def _data(file: Path) -> bytes:
     return data
 
 
-FIELDS = ("id", "cat", "question", "kind", "answer", "tools", "tol")
+FIELDS = ("id", "cat", "question", "kind", "answer", "tools", "tol", "expect")
 NEEDED = FIELDS[:5]
+OF_A_BENCH = frozenset({"dialect", "endpoint", "model~"})
 HEAD_FIELDS = ("suite", "tools", "tasks")
 
 ID = re.compile(r"\w[\w.-]{0,99}")
@@ -144,6 +155,7 @@ def _task(line: Line, file: Path) -> Task:
             answer=_answer(kind, fields["answer"]),
             tools=_texts("tools", fields["tools"]) if "tools" in fields else None,
             tolerance=_tolerance(fields.get("tol", TOLERANCE)),
+            expect=_expect(fields["expect"], where) if "expect" in fields else (),
         )
     except ValueError as error:
         raise ConfigError(f"{where}: {error}.") from None
@@ -153,6 +165,15 @@ def _check_names(fields: Mapping[str, Any], known: Sequence[str]) -> None:
     for name in fields:
         if name not in known:
             raise ValueError(f"unknown field {name[:100]!r}; fields: {', '.join(known)}")
+
+
+def _expect(value: Any, where: str) -> tuple[Expectation, ...]:
+    """What is the same for all runs of a bench is no expectation of a task."""
+    found = load_expectations([value] if isinstance(value, str) else value, f"{where}: expect")
+    for each in found:
+        if each.key in OF_A_BENCH:
+            raise ValueError(f"expect: {each.key} is chosen for the whole bench")
+    return found
 
 
 def _id(value: Any) -> str:

@@ -53,6 +53,8 @@ def figure_lines(found: Figures) -> Iterator[str]:
     yield f"repeated steps         {found.repeated_steps}"
     if found.expected_tools.runs:
         yield f"expected tools called  {found.expected_tools.right} of {found.expected_tools.runs} runs"
+    if found.as_expected.runs:
+        yield f"as expected            {found.as_expected.right} of {found.as_expected.runs} runs"
     yield f"ended                  {_counts(found.outcomes)}"
     yield f"tokens in              {_tokens(found.prompt_tokens)}"
     yield f"  of these cached      {_tokens(found.cached_tokens)}"
@@ -69,6 +71,7 @@ def figure_lines(found: Figures) -> Iterator[str]:
 
 def wrong_lines(results: Sequence[Result], *, verbose: bool) -> Iterator[str]:
     """Which runs were not right; in many words where that is wanted."""
+    yield from _unexpected(results, verbose=verbose)
     failed = [each for each in results if not each.right]
     if not failed:
         return
@@ -84,6 +87,19 @@ def wrong_lines(results: Sequence[Result], *, verbose: bool) -> Iterator[str]:
         wanted = f"{expected:.15g}" if isinstance(expected, float) else " | ".join(expected)
         yield f"  {_name(each, seed)}  {_cut(each.task.question)}"
         yield f"      wanted {wanted}; got {got}"
+
+
+def _unexpected(results: Sequence[Result], *, verbose: bool) -> Iterator[str]:
+    """Which runs did not do what their task expects."""
+    failed = [each for each in results if each.unmet]
+    seed = min((each.seed for each in results), default=0)
+    if failed and not verbose:
+        yield f"not as expected: {' '.join(_name(each, seed) for each in failed)}"
+    elif failed:
+        yield "not as expected:"
+        for each in failed:
+            yield f"  {_name(each, seed)}  {_cut(each.task.question)}"
+            yield from (f"      {told}" for told in each.unmet)
 
 
 def _success(found: Figures) -> Iterator[str]:

@@ -32,7 +32,7 @@ def check(run: Transcript | Saved, expectations: Iterable[Expectation]) -> tuple
 
     >>> from react_agent.expect import load_expectations
     >>> check(Transcript("6 * 7?", "react", (), ""), load_expectations(["used: calculator"]))[0].told
-    'Expected that calculator is used; no tool was. The run has no tool calculator.'
+    'Expected that calculator is used; no tool was.'
     """
     transcript = run.transcript if isinstance(run, Saved) else run
     numbers = run.numbers if isinstance(run, Saved) else range(1, len(transcript.turns) + 1)

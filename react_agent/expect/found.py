@@ -107,8 +107,8 @@ def either(wanted: Iterable[Wanted]) -> str:
 
 
 def near_tool(name: str, known: Sequence[str]) -> str:
-    """A word about a tool that the run does not have, and which one may be meant; empty if it has it."""
-    if name in known:
+    """A word about a tool that the run does not have, and which one may be meant; empty where no tools are known."""
+    if name in known or not known:
         return ""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f" The run has no tool {name}{f'; did you mean {close[0]}?' if close else '.'}"
