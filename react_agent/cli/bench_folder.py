@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from react_agent.bench import Result, Task, result
 from react_agent.bench.report import differences
 from react_agent.config import wrong
 from react_agent.errors import TranscriptError
-from react_agent.transcript import read
+from react_agent.transcript import read, redact
 
 HEAD_FILE = "bench.json"
 """Beside the transcripts of a bench: what decides its figures."""
@@ -44,8 +44,8 @@ def path_of(folder: Path, task: Task, seed: int, first_seed: int) -> Path:
     return folder / (f"{task.id}.yaml" if seed == first_seed else f"{task.id}@{seed}.yaml")
 
 
-def done_before(task: Task, seed: int, path: Path) -> Result | None:
-    """The result of a run that is saved to its end; what is left of another one is removed.
+def done_before(task: Task, seed: int, path: Path, secrets: Sequence[str] = ()) -> Result | None:
+    """The result of a run that is saved to its end, without these secrets; what is left of another one is removed.
 
     Raises `ConfigError` for a file that cannot be read, or is of another question.
     """
@@ -57,7 +57,7 @@ def done_before(task: Task, seed: int, path: Path) -> Result | None:
         except TranscriptError as error:
             raise wrong(str(error), "Remove the file, and the task is run again.") from error
         kept = saved.transcript
-        if kept.question != task.question:
+        if kept.question != redact(task.question, secrets):
             raise wrong(f"{path} is a run of another question.", "Name another folder.")
         if kept.outcome is not None and kept.outcome.reason not in ("error", "interrupted"):
             seconds = float(saved.measured.get("seconds", 0.0))

@@ -64,7 +64,7 @@ def measure(jobs: Sequence[Job], settings: Settings, at_once: int, progress: Pro
     """
     found: dict[int, Result] = {}
     for number, job in enumerate(jobs):
-        if job.path and (before := done_before(job.task, job.seed, job.path)):
+        if job.path and (before := done_before(job.task, job.seed, job.path, settings.secrets)):
             found[number] = before
             progress.ended(before)
     left = [number for number in range(len(jobs)) if number not in found]

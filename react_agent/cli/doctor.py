@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import json_option, model_options, verbose_option
+from react_agent.cli.options import json_option, model_options, saved_in, verbose_option
 
 if TYPE_CHECKING:
     from react_agent.cli.doctor_check import Check
@@ -87,7 +87,10 @@ def checks(settings: Settings | ConfigError, err: Screen, *, offline: bool) -> I
     yield place.settings_check(settings)
     yield place.keys_check()
     yield from place.folder_checks()
-    yield runs_check(runs_folder(), () if isinstance(settings, ConfigError) else settings.secrets)
+    if isinstance(settings, ConfigError):
+        yield runs_check(runs_folder())
+    else:
+        yield runs_check(saved_in(settings.save), settings.secrets)
     yield place.cards_check()
     yield files_check()
     if isinstance(settings, ConfigError):

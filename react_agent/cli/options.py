@@ -198,14 +198,19 @@ class RunName(click.ParamType):  # type: ignore[type-arg]  # generic in newer on
 def user_runs() -> Path:
     """The folder where the settings have runs saved. Raises `ConfigError`."""
     from react_agent.config import project_file, read_file, user_file
-    from react_agent.transcript import runs_folder
 
     said: dict[str, Any] = {}
     for file in filter(None, (user_file(), project_file(Path.cwd()))):
         said |= read_file(file)
-    place = said.get("save")
-    is_folder = isinstance(place, str) and Path(place).suffix.lower() not in {".yaml", ".yml"}
-    return Path(str(place)) if is_folder else runs_folder()
+    return saved_in(said.get("save"))
+
+
+def saved_in(save: str | bool | None) -> Path:
+    """The folder for runs that a setting `save` means, where it names no single file."""
+    from react_agent.transcript import runs_folder
+
+    is_folder = isinstance(save, str) and Path(save).suffix.lower() not in {".yaml", ".yml"}
+    return Path(str(save)).expanduser() if is_folder else runs_folder()
 
 
 def user_secrets() -> tuple[str, ...]:

@@ -6,6 +6,7 @@ one key by key.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -61,6 +62,8 @@ class Settings:
     api_key: str | None = field(default=None, repr=False)
     keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Kept keys, each with the scheme, host and port that it belongs to."""
+    other_keys: tuple[str, ...] = field(default=(), repr=False)
+    """Keys in the environment that are for other kinds of endpoints."""
     breaks: Breaks = field(default_factory=Breaks)
     """What is to go wrong on purpose. Only a flag says it."""
     origins: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
@@ -68,9 +71,13 @@ class Settings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that are shown and written nowhere. A short key, such as `none`, stands for no key."""
-        every = dict.fromkeys((self.api_key or "", *(key for _, key in self.keys)))
-        return tuple(key for key in every if len(key) >= SHORTEST_SECRET)
+        """Values that are shown and written nowhere, also as JSON and addresses spell them.
+
+        A short key, such as `none`, stands for no key.
+        """
+        every = (self.api_key or "", *(key for _, key in self.keys), *self.other_keys)
+        spelled = (each for key in every if len(key) >= SHORTEST_SECRET for each in _spellings(key))
+        return tuple(dict.fromkeys(spelled))
 
 
 def read_settings(
@@ -102,6 +109,7 @@ def read_settings(
     for key, value in given.items():
         said[key] = checked(key, value, COMMAND_LINE)
     settings = replace(Settings(), **found | named | said, keys=tuple(read_keys().items()))
+    settings = replace(settings, other_keys=_all_keys(environment))
     decided, of_card = _of_card(settings, ask=ask) if card else ({}, "")
     origins = dict.fromkeys(decided, of_card) | dict.fromkeys(found, str(user))
     origins |= dict.fromkeys(named, str(project)) | dict.fromkeys(said, "the environment")
@@ -204,6 +212,24 @@ def from_environment(environment: Mapping[str, str], kind: str = "") -> dict[str
     if not (key.isascii() and key.isprintable()):
         raise wrong(f"{key_name} holds a character that no key has.", "Copy the key again, in one line.")
     return found
+
+
+def _all_keys(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys in the environment, whichever kind of endpoint they are for: a tool may come upon any of them."""
+    names = dict.fromkeys((variables("")[0], *(name for name, _ in VARIABLES.values())))
+    return tuple(filter(None, (environment.get(name, "").strip() for name in names)))
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    """A key as it is, in JSON, in JSON that escapes slashes, and in an address.
+
+    >>> _spellings("sk-1/+")
+    ('sk-1/+', 'sk-1/+', 'sk-1\\\\/+', 'sk-1%2F%2B')
+    """
+    from urllib.parse import quote
+
+    quoted = json.dumps(key)[1:-1]
+    return key, quoted, quoted.replace("/", "\\/"), quote(key, safe="")
 
 
 def variables(kind: str) -> tuple[str, str]:

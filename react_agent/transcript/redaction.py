@@ -54,11 +54,16 @@ def redact_turn(turn: Turn, secrets: Sequence[str]) -> Turn:
     """The same turn without its secrets; spans are moved to where their text now stands."""
     if not _pattern(secrets):
         return turn
-    text = turn.completion.text
-    thinking = redact(turn.completion.thinking, secrets)
+    completion = turn.completion
+    text = completion.text
     return replace(
         turn,
-        completion=replace(turn.completion, text=redact(text, secrets), thinking=thinking),
+        completion=replace(
+            completion,
+            text=redact(text, secrets),
+            thinking=redact(completion.thinking, secrets),
+            finish_reason=redact_data(completion.finish_reason, secrets),
+        ),
         step=_Moved(text, secrets).step(turn.step),
         observations=tuple(replace(o, text=redact(o.text, secrets)) for o in turn.observations),
     )

@@ -12,7 +12,7 @@ from react_agent.errors import TranscriptError
 from react_agent.parsers.step import FinalAnswer
 from react_agent.transcript.reading import Saved, read
 
-Field: TypeAlias = Literal["question", "thought", "observation", "answer"]
+Field: TypeAlias = Literal["question", "thinking", "thought", "observation", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ def _may_hold(path: Path, words: Sequence[str]) -> bool:
 def _texts(saved: Saved) -> Iterator[tuple[int, Field, str]]:
     yield 0, "question", saved.transcript.question
     for number, turn in zip(saved.numbers, saved.transcript.turns, strict=True):
+        yield number, "thinking", turn.completion.thinking
         yield number, "thought", turn.step.thought
         for observation in turn.observations:
             yield number, "observation", observation.text

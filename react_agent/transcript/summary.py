@@ -63,7 +63,7 @@ def _glanced(path: Path, data: bytes) -> Summary | None:
         return None
     try:
         head = plain.load(data[:tools] + data[data.rfind(b"\nmeasured:", 0, end) : end])
-        outcome = plain.load(data[ended : data.find(b"\nmeasured:", ended)]) if ended > turn else None
+        outcome = plain.load(data[ended : data.index(b"\nmeasured:", ended) + 1]) if ended > turn else None
         ending = documents.read_outcome(outcome) if outcome else None
         return _summary(path, head["question"], head, head["measured"], steps, ending)
     except (plain.Refused, plain.Damaged, ValueError, KeyError, TypeError):
