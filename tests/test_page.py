@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,10 +18,11 @@ from hypothesis import settings as examples
 from test_transcript import saved, transcripts
 from tree import Node, parse
 
+from react_agent.budget import Sent, budget_of_run
 from react_agent.parsers.step import Act
 from react_agent.prompt import Prompt
-from react_agent.transcript import Saved, dumps, loads, read
-from react_agent.types import Observation, Transcript
+from react_agent.transcript import Saved, dumps, loads, prompt_hash, read
+from react_agent.types import Observation, Part, Transcript, Usage
 from react_agent.viewer import Run, open_run, page, prompt_parts
 from react_agent.viewer.extract import runs_inside
 from react_agent.viewer.run import run_of
@@ -82,7 +86,7 @@ def test_the_head_tells_the_run(path: Path) -> None:
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_each_step_has_the_reply_its_reading_and_what_was_written_back(path: Path) -> None:
     run = open_run(path)
-    sections = shown(path).all("section", "step")
+    sections = shown(path).all("article", "step")
     assert len(sections) == len(run.steps)
     for section, step in zip(sections, run.steps, strict=True):
         text, turn = step.turn.completion.text, step.turn
@@ -105,7 +109,7 @@ def test_each_step_has_the_reply_its_reading_and_what_was_written_back(path: Pat
 
 
 def test_an_invented_observation_is_struck_and_named() -> None:
-    step = shown(ROOT / "transcripts" / "forged-observation.yaml").all("section", "step")[0]
+    step = shown(ROOT / "transcripts" / "forged-observation.yaml").all("article", "step")[0]
     assert step.one("span", "invented").text.strip() == "Observation:"
     assert step.one("li").text.startswith("invented_observation: An observation that the model wrote itself")
     assert step.one("div", "seen").all("h3")[0].text == (
@@ -130,9 +134,10 @@ def test_a_prompt_that_is_not_the_one_that_was_sent_is_not_shown(tmp_path: Path)
     text = (ROOT / "transcripts" / "percentage.yaml").read_text(encoding="utf-8")
     path = tmp_path / "other.yaml"
     path.write_text(re.sub(r"(?<=sha256:)[0-9a-f]{8}", "00000000", text, count=1), encoding="utf-8")
-    first, second = shown(path).all("section", "step")
-    assert not first.all("details")
+    first, second = shown(path).all("article", "step")
     assert "Today's template makes another prompt" in first.all("p", "warning")[0].text
+    assert first.one("details").one("small").text == "as it was saved, without its parts"
+    assert first.one("mark").text == open_run(path).saved.transcript.opening
     figure = shown(path).one("figure", "strip")
     assert figure.one("path", "whole").attributes["d"].count("M") == 1
     assert "of them new" not in figure.all("title")[0].text
@@ -145,9 +150,69 @@ def test_a_reply_that_is_read_in_another_way_today_says_so() -> None:
     turn = run.transcript.turns[0]
     other = replace(turn, step=replace(turn.step, thought="Something else."))
     changed = replace(run.transcript, turns=(other, *run.transcript.turns[1:]))
-    first, second = parse(page([made(changed)])).all("section", "step")
+    first, second = parse(page([made(changed)])).all("article", "step")
     assert "reads this reply in another way" in first.text
     assert "reads this reply in another way" not in second.text
+
+
+def shortening_run() -> Saved:
+    """A run whose long results were shortened in its prompts, more than once."""
+    saved_run = read(ROOT / "transcripts" / "forged-observation.yaml")
+    call, answer = saved_run.transcript.turns
+    limits = {"max_steps": 8, "context": 3000, "reply": 512, "shortening": 1}
+    call = replace(call, completion=replace(call.completion, usage=Usage()))
+    turns = [
+        replace(call, observations=(Observation(f"{number} " + "word " * 500, "tool", "calculator"),))
+        for number in range(8)
+    ]
+    settings = {**saved_run.transcript.settings, "limits": limits}
+    head = replace(saved_run.transcript, turns=(*turns, answer), settings=settings)
+    sent = list(prompts_of(head))
+    assert len({each.boundary for each in sent}) > 2
+    hashes = tuple(prompt_hash(each.parts) for each in sent)
+    return replace(saved_run, transcript=head, prompts=hashes, numbers=tuple(range(1, 10)))
+
+
+def prompts_of(run: Transcript) -> Iterator[Sent]:
+    sent = budget_of_run(run, Prompt.load(run.dialect)).start()
+    for turn in run.turns:
+        yield sent
+        sent = sent.then(turn)
+
+
+def test_a_prompt_whose_beginning_changed_is_marked_from_there_on() -> None:
+    saved_run = shortening_run()
+    run = run_of(saved_run, dumps(saved_run).encode(), "run.yaml")
+    whole: list[tuple[Part, ...]] = []
+    for step, sent in zip(run.steps, prompts_of(saved_run.transcript), strict=True):
+        assert step.asked.problem == ""
+        whole.append(prompt_parts(run.steps[: step.number]))
+        assert whole[-1] == sent.parts
+        if step.number > 1:
+            assert whole[-1][: step.asked.kept] == whole[-2][: step.asked.kept]
+            assert step.asked.kept_chars == sum(len(part.text) for part in whole[-1][: step.asked.kept])
+    assert any(step.asked.kept < len(before) for step, before in zip(run.steps[1:], whole, strict=False))
+
+
+def test_a_later_run_of_a_session_has_the_earlier_question_in_its_prompt(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    model = home.script(" I know.\nFinal Answer: one", " I know.\nFinal Answer: two")
+    home.react("chat", "-m", model, input="What is first?\nWhat is second?\n")
+    first, second = home.runs
+    assert "What is first?" in shown(second).one("details", "prompt").text
+    home.write("alone.yaml", second.read_bytes())
+    alone = shown(tmp_path / "alone.yaml")
+    assert first.name in alone.all("p", "warning")[0].text
+
+
+def test_a_damaged_run_tells_what_is_missing(tmp_path: Path) -> None:
+    text = (ROOT / "transcripts" / "recovered.yaml").read_bytes()
+    path = tmp_path / "torn.yaml"
+    path.write_bytes(text[: text.rindex(b"finish_reason")])
+    tree = shown(path)
+    assert len(tree.all("article", "step")) == 2
+    assert "was not written to its end" in tree.all("p", "warning")[0].text
+    assert "No outcome" in tree.one("div", "result").text
 
 
 def test_a_long_result_says_what_was_cut(tmp_path: Path) -> None:
@@ -270,7 +335,7 @@ def test_any_run_makes_a_page(transcript: Transcript) -> None:
     run = made(transcript)
     tree = parse(page([run]))
     assert tree.one("h1").text == (visible_surrogates(transcript.question) or "(empty)")
-    assert len(tree.all("section", "step")) == len(transcript.turns)
+    assert len(tree.all("article", "step")) == len(transcript.turns)
     assert runs_inside(page([run])) == (("run.yaml", run.source),)
 
 
@@ -283,8 +348,6 @@ def visible_surrogates(text: str) -> str:
 
 def long_run(steps: int) -> Saved:
     """A run of so many steps, with the prompts that its template makes."""
-    from react_agent.transcript import prompt_hash
-
     run = read(ROOT / "transcripts" / "forged-observation.yaml")
     call, answer = run.transcript.turns
     turns = (*[call] * (steps - 1), answer)
@@ -333,6 +396,28 @@ def test_view_of_a_folder_leaves_out_what_is_no_run(tmp_path: Path) -> None:
     assert home.react("view", "--extract", "all.html", "-o", "out").exit_code == 0
     for path in SAVED[:3]:
         assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_folder_is_shown_like_an_index(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for path in SAVED[:2]:
+        home.write(f"runs/{path.name}", path.read_bytes())
+    assert home.react("view", "runs").stdout == home.react("view", "--index", "runs").stdout
+
+
+def test_open_shows_the_page_in_the_browser_of_the_user(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    code = "import sys, pathlib; pathlib.Path('opened').write_text(sys.argv[1])"
+    home.write("browser.py", code)
+    browser = f"{sys.executable} {tmp_path / 'browser.py'} %s"
+    done = home.process("view", str(SAVED[0]), "--open", env={"BROWSER": browser, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    address = (tmp_path / "opened").read_text()
+    made_page = Path(address.removeprefix("file://"))
+    assert address.startswith("file:///")
+    assert made_page.name == f"{SAVED[0].stem}.html"
+    assert parse(made_page.read_text("utf-8")).one("h1").text
+    shutil.rmtree(made_page.parent)
 
 
 def refused(home: Home, *arguments: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from browser import Browser, chromium, needs_browser
 from servers import head, raw, serving, status
-from test_page import HOSTILE, SAVED, hostile, long_run, made
+from test_page import HOSTILE, SAVED, hostile, long_run, made, prompts_of, shortening_run
 
 from react_agent.prompt import Prompt
 from react_agent.transcript import dumps
@@ -181,6 +181,15 @@ def test_a_key_shows_the_whole_prompt_with_its_new_part_marked(recovered: Browse
         assert whole.endswith(new)
         recovered.run("document.activeElement.blur()")
     assert_quiet(recovered)
+
+
+def test_prompts_whose_beginning_changed_are_whole_as_well(browser: Browser, tmp_path: Path) -> None:
+    saved = shortening_run()
+    browser.open(written(tmp_path, page([run_of(saved, dumps(saved).encode(), "run.yaml")])))
+    browser.run("[...document.querySelectorAll('details.prompt')].reverse().forEach(d => d.open = true)")
+    wait_for(browser, "return document.querySelectorAll('details.prompt .kept').length === 8")
+    texts = browser.run("return [...document.querySelectorAll('details.prompt pre')].map(p => p.textContent)")
+    assert texts == ["".join(part.text for part in sent.parts) for sent in prompts_of(saved.transcript)]
 
 
 def wait_for(browser: Browser, script: str, seconds: float = 5.0) -> None:

@@ -113,6 +113,10 @@ def test_a_prompt_that_cannot_be_built_again_says_so(home: Home) -> None:
     assert done.exit_code == 1
     assert done.stdout == ""
     assert_one_line(done.stderr, "The prompt of step 2 is not shown.", "react replay")
+    first = home.react("show", "r.yaml#1", "--prompt")
+    assert first.stdout.startswith("[as it was saved] Today's template makes another prompt")
+    opening = read(FORGED).transcript.opening
+    assert "\n".join(line[2:] for line in first.stdout.splitlines()[1:]) == opening
 
 
 def test_the_object_for_programs_has_every_stretch(home: Home) -> None:

@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from react_agent.cli.options import OfRuns, RunName
+from react_agent.cli.options import OfRuns, RunOrFolder
 
 if TYPE_CHECKING:
     from react_agent.exchange import Export
 
 FORMATS = ("openai", "sharegpt", "sft", "atif", "otlp", "md", "html", "cards", "worksheet")
 """The names of `exchange.EXPORTS`, so that the help need not import it."""
-
-
-class RunOrFolder(RunName):
-    """A saved run, or a folder with some."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        folder = Path(value) if isinstance(value, str) else None
-        return folder if folder and folder.is_dir() else super().convert(value, param, ctx)
 
 
 @click.command("export", cls=OfRuns, short_help="Write saved runs in the forms of other programs.")

@@ -195,6 +195,14 @@ class RunName(click.ParamType):  # type: ignore[type-arg]  # generic in newer on
             self.fail(str(error), param, ctx)
 
 
+class RunOrFolder(RunName):
+    """A saved run, or a folder with some."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        folder = Path(value) if isinstance(value, str) else None
+        return folder if folder and folder.is_dir() else super().convert(value, param, ctx)
+
+
 def user_runs() -> Path:
     """The folder where the settings have runs saved. Raises `ConfigError`."""
     from react_agent.config import project_file, read_file, user_file

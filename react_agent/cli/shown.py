@@ -69,17 +69,24 @@ def tell_raw(steps: Sequence[Step], out: Screen) -> None:
 def tell_prompt(steps: Sequence[Step], step: Step, out: Screen) -> None:
     """The prompt of a step; `+` begins a line that is new, or goes on with something new.
 
-    Raises `click.ClickException` where it cannot be built again.
+    Where it cannot be built again, the first one is shown as it was saved; else raises `click.ClickException`.
     """
-    if step.asked.problem:
+    if step.asked.problem and not step.asked.saved:
         raise click.ClickException(f"The prompt of step {step.number} is not shown. {step.asked.problem}")
+    if step.asked.problem:
+        _line(f"[as it was saved] {step.asked.problem}", out, fg="yellow")
+        _prompt_lines([(line, True) for line in step.asked.saved.split("\n")], out)
+        return
     until = [each for each in steps if each.number <= step.number]
-    parts = prompt_parts(until)
-    for role, lines in _lines_by_role(parts, step.asked.kept):
+    for role, lines in _lines_by_role(prompt_parts(until), step.asked.kept):
         out.line(f"[{role}]", dim=True)
-        for line, is_new in lines:
-            for piece in _folded(line, _width(out, INDENT)):
-                out.line(f"{'+' if is_new else ' '} {piece}", **({"fg": "green"} if is_new else {}))
+        _prompt_lines(lines, out)
+
+
+def _prompt_lines(lines: Sequence[tuple[str, bool]], out: Screen) -> None:
+    for line, is_new in lines:
+        for piece in _folded(line, _width(out, INDENT)):
+            out.line(f"{'+' if is_new else ' '} {piece}", **({"fg": "green"} if is_new else {}))
 
 
 def document(run: Run, steps: Sequence[Step]) -> dict[str, Any]:

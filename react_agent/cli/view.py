@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from react_agent.cli.options import OfRuns, RunName, settings_from
+from react_agent.cli.options import OfRuns, RunOrFolder, settings_from
 
 if TYPE_CHECKING:
     from react_agent.cli.screen import Screen
@@ -16,35 +16,34 @@ if TYPE_CHECKING:
 
 
 @click.command("view", cls=OfRuns, short_help="Make a page of saved runs.")
-@click.argument("runs", nargs=-1, metavar="RUN…", type=RunName())
+@click.argument("runs", nargs=-1, metavar="RUN…", type=RunOrFolder())
 @click.option(
     "-o", "--output", metavar="PAGE.html", type=click.Path(path_type=Path), help="Where to write it."
 )
 @click.option("--open", "show", is_flag=True, help="Show it in the browser.")
 @click.option(
     "--index",
+    multiple=True,
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="All runs of this folder, with a table of them.",
 )
 @click.option("--extract", is_flag=True, help="Take the runs out of a page: RUN is the page.")
-def command(runs: Sequence[Path], output: Path | None, show: bool, index: Path | None, extract: bool) -> None:
+def command(
+    runs: Sequence[Path], output: Path | None, show: bool, index: Sequence[Path], extract: bool
+) -> None:
     """Make one HTML page of saved runs, which needs no network and no other file.
 
-    RUN is a file, the beginning of a name in your folder of runs, or -1 for the last one. --index takes all
-    runs of a folder, the newest first. Without -o the page goes to standard output.
+    RUN is a file, a folder as with --index, the beginning of a name in your folder of runs, or -1 for the
+    last one. Of a folder the newest run stands first. Without -o the page goes to standard output.
 
     The page holds the runs themselves: `react view --extract page.html -o FOLDER` takes them out again.
     """
     from react_agent.cli.screen import Screen
-    from react_agent.transcript import saved_runs
 
     out, err = Screen.out(), Screen.err()
-    paths = [*runs, *(saved_runs(index) if index else [])]
-    if not paths:
-        raise click.UsageError(
-            f"There is no saved run in {index}." if index else "Name a run; -1 is the last one."
-        )
+    named = [*runs, *index]
+    paths = _files(named)
     if extract:
         _extract(paths, output, out, err)
         return
@@ -52,18 +51,30 @@ def command(runs: Sequence[Path], output: Path | None, show: bool, index: Path |
         raise click.UsageError(
             "Where should the page go? Write it with -o page.html, or show it with --open."
         )
-    output = output or (_temporary(paths[0]) if show else None)
     if output is not None and any(_is_same(output, path) for path in paths):
         raise click.UsageError(f"{output} is the run itself; it would be overwritten.")
-    made = _page(paths, strict=index is None, err=err)
-    if output is None:
+    made = _page(paths, strict=paths == named, err=err)
+    if output is None and not show:
         out.piece(made)
         return
-    write(output, made.encode(), err)
+    target = output or _temporary(paths[0])
+    write(target, made.encode(), err)
     if show:
         import webbrowser
 
-        webbrowser.open(output.resolve().as_uri())
+        webbrowser.open(target.resolve().as_uri())
+
+
+def _files(named: Sequence[Path]) -> list[Path]:
+    """The files that are named, and those of folders. Raises `click.UsageError` where there is none."""
+    from react_agent.transcript import saved_runs
+
+    if not named:
+        raise click.UsageError("Name a run; -1 is the last one.")
+    found = [file for path in named for file in (saved_runs(path) if path.is_dir() else [path])]
+    if not found:
+        raise click.UsageError(f"There is no saved run in {', '.join(map(str, named))}.")
+    return found
 
 
 def write(path: Path, data: bytes, err: Screen) -> None:

@@ -27,14 +27,15 @@ OTHER_PROMPT = (
 class Asked:
     """The prompt of one step: the first `kept` parts of the prompt before it, and the `new` ones.
 
-    `kept_chars` is the length of what was kept. `problem` says why the prompt cannot be shown; then it has no
-    parts.
+    `kept_chars` is the length of what was kept. `problem` says why the prompt cannot be built again; then it has
+    no parts, and the first one still has the text that was `saved`, without the roles.
     """
 
     kept: int = 0
     kept_chars: int = 0
     new: tuple[Part, ...] = ()
     problem: str = ""
+    saved: str = ""
 
     @property
     def new_chars(self) -> int:
@@ -165,6 +166,8 @@ def _asked(saved: Saved) -> list[Asked]:
     except Exception as error:  # of anything that a file may hold, some cannot be rendered
         why = str(error) if isinstance(error, ReactError) else f"{type(error).__name__}: {error}"
         asked += [Asked(problem=f"It cannot be built again: {why}")] * (len(saved.prompts) - len(asked))
+    if asked and asked[0].problem and saved.numbers[0] == 1:
+        asked[0] = replace(asked[0], saved=saved.transcript.opening)
     return asked
 
 

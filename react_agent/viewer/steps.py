@@ -44,7 +44,7 @@ CHANGED = 120
 
 
 def step_section(step: Step, run_id: str, level: int, last_role: str = "") -> Html:
-    """One step as a section of the page, with a heading of this level.
+    """One step as a part of the page, with a heading of this level.
 
     `last_role` is whose turn it was at the end of what it keeps of the prompt before.
     """
@@ -52,9 +52,9 @@ def step_section(step: Step, run_id: str, level: int, last_role: str = "") -> Ht
     title = tag(f"h{level}", tag("a", f"Step {step.number}", href=f"#{own}"), class_="number")
     sides = tag("div", _written(step, inner), _read(step, inner), class_="sides")
     return tag(
-        "section",
+        "article",
         tag("header", title, tag("small", " · ".join(figures(step)))),
-        _prompt(step, last_role),
+        *_prompt(step, last_role),
         sides,
         *(_seen(each, step, inner) for each in step.turn.observations),
         class_="step",
@@ -196,21 +196,28 @@ def _seen(observation: Observation, step: Step, heading: str) -> Html:
     )
 
 
-def _prompt(step: Step, last_role: str) -> Html:
+def _prompt(step: Step, last_role: str) -> Iterator[Html]:
     """The prompt, its new part marked. What was there before is put in front of it by the script."""
     asked = step.asked
-    if asked.problem:
-        return tag("p", tag("strong", "The prompt is not shown. "), asked.problem, class_="warning")
-    new = tag("mark", *_parts(asked.new, last_role))
     whole = asked.kept_chars + asked.new_chars
     share = f"the last {asked.new_chars:,}" if asked.kept else "all"
-    words = f"{whole:,} characters, {share} of them new"
+    if not asked.problem:
+        words = f"{whole:,} characters, {share} of them new"
+        yield _prompt_text("Show the prompt", words, tag("mark", *_parts(asked.new, last_role)), asked.kept)
+        return
+    yield tag("p", tag("strong", "The prompt is not shown. "), asked.problem, class_="warning")
+    if asked.saved:
+        words = "as it was saved, without its parts"
+        yield _prompt_text("Show its text", words, tag("mark", tag("i", asked.saved)), 0)
+
+
+def _prompt_text(title: str, words: str, new: Html, kept: int) -> Html:
     return tag(
         "details",
-        tag("summary", "Show the prompt", tag("small", words)),
+        tag("summary", title, tag("small", words)),
         tag("div", preformatted(new), class_="box"),
         class_="prompt",
-        data_kept=asked.kept,
+        data_kept=kept,
     )
 
 
