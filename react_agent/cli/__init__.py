@@ -30,7 +30,7 @@ SUMMARIES: Mapping[str, str] = {
     "bench": "Measure a model with a suite of questions.",
     "models": "List, fetch, probe and tune models.",
     "keys": "Keep, list and remove keys of servers.",
-    "lesson": "Learn how it works, in short lessons.",
+    "lesson": "Learn how it works, in eleven short lessons.",
     "doctor": "Look for what is missing or wrong.",
 }
 """Command → what stands in the help, in this order."""
