@@ -28,7 +28,7 @@ def test_the_answer_alone_is_on_standard_output(home: Home) -> None:
         "Step 2",
         "I know the answer.",
     ]
-    assert lines[6].startswith(f"saved {home.runs[0]}, 2 steps, ")
+    assert lines[6].startswith(f"saved ~/{home.runs[0].relative_to(home.path)}, 2 steps, ")
 
 
 def test_quiet_leaves_nothing_but_the_answer(home: Home) -> None:

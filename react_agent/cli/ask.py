@@ -99,7 +99,7 @@ def command(
     settings = settings_from(save=False if no_save else save, ask=True, **flags)
     is_human = (settings.model or "").partition(":")[0] == "human"
     asked = fork.question if fork else whole_question(question, attach, piped=not (is_human and question))
-    out, err = Screen.out(settings.secrets), Screen.err(settings.secrets)
+    out, err = Screen.out(settings.secrets, wraps=not (json or events)), Screen.err(settings.secrets)
     typed = is_human and is_terminal(err)
     stream = not (no_stream or typed)
     output = _output(out, settings.secrets, json=json, events=events, stream=stream)
@@ -169,6 +169,8 @@ def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int
     """What went wrong, and the exit code."""
     from react_agent.cli.exits import NO_ANSWER, Failure, exit_code, failure_of_run, show
 
+    if ended.outcome.reason == "interrupted":
+        err.break_off()
     for words in ended.warnings:
         err.line(f"Warning: {words}", fg="yellow")
     if out.problem:

@@ -69,7 +69,7 @@ class Chat:
         """Ask this agent from now on."""
         self.agent = agent
         self.settings = settings
-        self.out, self.err = Screen.out(settings.secrets), Screen.err(settings.secrets)
+        self.out, self.err = Screen.out(settings.secrets, wraps=True), Screen.err(settings.secrets)
         self._stops = Stops(self.err, self._answer)
 
     @property
@@ -146,7 +146,6 @@ class Chat:
         is_interrupted = ended.outcome.reason == "interrupted"
         code = tell_end(ended, self.out, err, tell_failure=not is_interrupted)
         if is_interrupted:
-            err.piece("\n" if err.terminal else "")  # behind the ^C that the terminal shows
             err.line("Interrupted.", fg="yellow")
         if not look.quiet:
             if ended.prompt is not None and (look.usage or look.verbose):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 
 WIDTH = 16
 """Characters of the names of the lines."""
+
+NARROW = 60
+"""Columns; with fewer, what is said of a line stands below its name."""
 
 STYLES: dict[str, dict[str, Any]] = {
     "ok": {"fg": "green"},
@@ -107,18 +109,19 @@ def _settings(flags: dict[str, Any], *, ask: bool) -> Settings:
 
 def _show(check: Check, out: Screen) -> None:
     """One line, or more of them where it is long, with what to do below it."""
-    width = max(shutil.get_terminal_size().columns - 1, 40) if out.terminal else None
-    indent = " " * (7 + WIDTH)
+    width = max(out.width - 1, 30) if out.terminal else None
+    is_narrow = width is not None and width < NARROW
+    indent = " " * (7 if is_narrow else 7 + WIDTH)
     words = [check.said, *([f"Fix: {check.fix}"] if check.fix and check.state == "fault" else [])]
     words += [check.fix] if check.fix and check.state == "note" else []
     lines = [line for text in words for line in _wrapped(text, width and width - len(indent))]
     out.piece(f"{check.state:6} ", **STYLES[check.state])
-    out.piece(f"{check.name:{WIDTH}}{lines[0]}\n")
-    for line in lines[1:]:
+    out.piece(f"{check.name}\n" if is_narrow else f"{check.name:{WIDTH}}{lines.pop(0)}\n")
+    for line in lines:
         out.line(indent + line)
 
 
 def _wrapped(text: str, width: int | None) -> Sequence[str]:
     if width is None:
         return [" ".join(text.split())]
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False) or [""]

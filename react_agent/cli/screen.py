@@ -8,11 +8,14 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
 from react_agent.visible import visible
+
+if TYPE_CHECKING:
+    from react_agent.cli.words import Words
 
 _broken: dict[TextIO, str] = {}
 """Stream that cannot be written any more → why, empty for a reader that went away."""
@@ -41,10 +44,11 @@ class Screen:
     """One output stream, for text from anywhere.
 
     A reader that went away ends the writing without a word; `problem` says any other reason why it ended.
-    `secrets` are shown as `[redacted]`.
+    `secrets` are shown as `[redacted]`. With `wraps`, a terminal's lines are broken between words; without, text
+    is written as it is, which can be copied.
     """
 
-    def __init__(self, stream: TextIO | None, *, secrets: Sequence[str] = ()) -> None:
+    def __init__(self, stream: TextIO | None, *, secrets: Sequence[str] = (), wraps: bool = False) -> None:
         self.problem = ""
         self.terminal = stream is not None and _is_terminal(stream)
         context = click.get_current_context(silent=True)
@@ -53,26 +57,35 @@ class Screen:
         self._stream = stream
         self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
         self._at_line_start = True
+        self._words = _words() if wraps and self.terminal else None
 
     @classmethod
-    def out(cls, secrets: Sequence[str] = ()) -> Screen:
+    def out(cls, secrets: Sequence[str] = (), *, wraps: bool = False) -> Screen:
         """Standard output, which holds what was asked for."""
-        return cls(own_stdout(), secrets=secrets)
+        return cls(own_stdout(), secrets=secrets, wraps=wraps)
 
     @classmethod
     def err(cls, secrets: Sequence[str] = ()) -> Screen:
         """Standard error, which holds everything else."""
-        return cls(sys.stderr, secrets=secrets)
+        return cls(sys.stderr, secrets=secrets, wraps=True)
 
     @property
     def is_gone(self) -> bool:
         """Whether nothing more can be written."""
         return self._stream in _broken
 
-    def line(self, text: str, **style: Any) -> None:
-        """Whole lines, on a line of their own."""
+    @property
+    def width(self) -> int:
+        """The columns of the terminal."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns if self._stream else 80
+        except (OSError, ValueError):
+            return shutil.get_terminal_size().columns
+
+    def line(self, text: str, *, indent: str = "", **style: Any) -> None:
+        """Whole lines, on a line of their own; a line that is broken goes on behind `indent`."""
         self.end_line()
-        self._put(text + "\n", style)
+        self._put(text + "\n", style, indent)
 
     def piece(self, text: str, **style: Any) -> None:
         """A piece of a text that comes bit by bit."""
@@ -81,7 +94,7 @@ class Screen:
     def redraw(self, text: str) -> None:
         """Draw a line over the one that was drawn before; only for a terminal."""
         if self.terminal and self._stream not in _broken:
-            width = max(shutil.get_terminal_size().columns - 1, 20)
+            width = max(self.width - 1, 20)
             click.echo("\r" + visible(text)[:width].ljust(width), file=self._stream, nl=False)
             self._at_line_start = False
 
@@ -90,13 +103,21 @@ class Screen:
         if not self._at_line_start:
             self._put("\n", {})
 
+    def break_off(self) -> None:
+        """Close a line behind the ^C that a terminal has shown in it."""
+        if self._words is not None:
+            self._words.end()
+        if self.terminal:
+            self._put("\n", {})
+        self.end_line()
+
     def struck(self, text: str) -> None:
         """Text that does not count, line by line: crossed out, or between `~~` where there are no colours."""
         for each in text.split("\n"):
             if each.strip():
                 self.line(each if self.colour else f"~~{each}~~", fg="red", dim=True, strikethrough=True)
 
-    def _put(self, text: str, style: dict[str, Any]) -> None:
+    def _put(self, text: str, style: dict[str, Any], indent: str = "") -> None:
         if not text or self._stream is None or self._stream in _broken:
             return
         self._at_line_start = text.endswith("\n")
@@ -104,6 +125,13 @@ class Screen:
         for secret in self._secrets:
             text = text.replace(secret, "[redacted]")
         shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
+        if self._words is not None:
+            shown = self._words.feed(shown, max(self.width, 20), indent)
+        self._write(shown, style)
+
+    def _write(self, shown: str, style: dict[str, Any]) -> None:
+        if self._stream is None or self._stream in _broken:
+            return
         if style and self.colour:
             shown = "\n".join(click.style(each, **style) if each else "" for each in shown.split("\n"))
         try:
@@ -114,6 +142,12 @@ class Screen:
             self.problem = _broken[self._stream] = (getattr(error, "strerror", None) or str(error)).rstrip(
                 "."
             )
+
+
+def _words() -> Words:
+    from react_agent.cli.words import Words
+
+    return Words()
 
 
 def leave(code: int) -> NoReturn:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from typing import Any
 
+from react_agent.cli.doctor_check import shown_path
 from react_agent.cli.run import Display, Run
 from react_agent.cli.screen import Screen
 from react_agent.parsers import Piece
@@ -17,6 +19,9 @@ FORGED = "invented_observation"
 
 LINES = 12
 """Of one observation; -v shows all."""
+
+PATIENCE = 5.0
+"""Seconds without a word from the model."""
 
 SIGNS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "tool": ("|", {"fg": "green"}),
@@ -41,12 +46,16 @@ class Trace(Display):
         self._stream = stream and not typed
         self._typed = typed
         self._streamed = False
+        self._silence = Silence(screen)
 
     def step(self, number: int) -> None:
         self._streamed = False
         self._screen.line(f"Step {number}", bold=True)
+        if not self._typed:
+            self._silence.begin()
 
     def seen(self, sight: Piece | Observation | Thinking) -> None:
+        self._silence.end()
         if isinstance(sight, Observation):
             self._observation(sight)
         elif isinstance(sight, Thinking):
@@ -58,7 +67,11 @@ class Trace(Display):
             self._streamed = self._streamed or bool(text)
             self._screen.piece(text)
 
+    def end(self, run: Run) -> None:
+        self._silence.end()
+
     def read(self, step: Step, text: str) -> None:
+        self._silence.end()
         self._screen.end_line()
         if not self._streamed and not self._typed and step.thought:
             self._screen.line(step.thought)
@@ -80,7 +93,7 @@ class Trace(Display):
         """Never a step, whatever it looks like."""
         if self._verbose:
             for line in text.split("\n"):
-                self._screen.line(f"~ {line}", dim=True)
+                self._screen.line(f"~ {line}", indent="~ ", dim=True)
         else:
             self._screen.line(f"~ {len(text)} characters of thinking (-v shows them)", dim=True)
 
@@ -90,9 +103,36 @@ class Trace(Display):
         lines = (prefix + observation.text).split("\n")
         shown = lines if self._verbose or len(lines) <= LINES else lines[:LINES]
         for line in shown:
-            self._screen.line(f"{sign} {line}", **style)
+            self._screen.line(f"{sign} {line}", indent=f"{sign} ", **style)
         if len(shown) < len(lines):
             self._screen.line(f"{sign} … {len(lines) - len(shown)} more lines (-v shows all)", dim=True)
+
+
+class Silence:
+    """Says once, on a terminal, that nothing has come for a while: a long prompt may take minutes to read."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        self.end()
+        if self._screen.terminal:
+            self._timer = threading.Timer(PATIENCE, self._tell)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = None
+
+    def _tell(self) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._screen.line("Nothing from the model yet. Ctrl-C gives up.", dim=True)
 
 
 class Answer(Display):
@@ -136,7 +176,7 @@ def last_line(run: Run, *, tokens: bool) -> str:
 
     `saved runs/a.yaml, 2 steps, 1.4 s`
     """
-    words = [f"saved {run.path}"] if run.path else ["not saved"]
+    words = [f"saved {shown_path(run.path)}"] if run.path else ["not saved"]
     words += [_count(len(run.turns), "step"), f"{run.seconds:.1f} s"]
     usage = run.usage
     if tokens and usage.prompt is not None:

@@ -18,6 +18,9 @@ from react_agent.endpoints.failure import shown
 from react_agent.endpoints.lines import TooMuch, payloads
 from react_agent.errors import EndpointError, EndpointTimeout
 
+SILENT = 1.0
+"""Seconds of trying again about which nothing is said."""
+
 
 def stream(
     address: Address, body: Mapping[str, Any], *, deadline: float | None = None, limits: Limits = LIMITS
@@ -56,7 +59,7 @@ def _exchange(
     """Yield the bytes of one answer as they come, after as many tries as its beginning takes."""
     begun = time.monotonic()
     deadline = begun + limits.total if deadline is None else deadline
-    tried, told = 0, False
+    tried, told, complained = 0, False, False
     while True:
         try:
             yield from attempt(method, address, body, deadline, limits)
@@ -66,17 +69,22 @@ def _exchange(
             if again.loading and not told:
                 told = True
                 _tell_of_loading(address, deadline)
+            if not (told or complained) and time.monotonic() - begun >= SILENT:
+                complained = True
+                _tell(f"{again.error} It is tried again.")
             _wait(again, tried, begun, deadline, limits)
 
 
 def _tell_of_loading(address: Address, deadline: float) -> None:
-    """A word to whoever waits: without a handler of their own, logging writes it to standard error."""
+    left = max(deadline - time.monotonic(), 0.0)
+    _tell(f"{shown(address.url)} is still loading its model; it is waited for, at most {left:.0f} s.")
+
+
+def _tell(words: str) -> None:
+    """To whoever waits: without a handler of their own, logging writes it to standard error."""
     import logging
 
-    left = max(deadline - time.monotonic(), 0.0)
-    logging.getLogger("react_agent").warning(
-        "%s is still loading its model; it is waited for, at most %.0f s.", shown(address.url), left
-    )
+    logging.getLogger("react_agent").warning("%s", words)
 
 
 def _wait(again: Again, tried: int, begun: float, deadline: float, limits: Limits) -> None:
