@@ -62,8 +62,8 @@ def obey(line: str, context: Context) -> int:
 
 def _help(context: Context, _: str) -> int:
     formatter = click.HelpFormatter(width=max(shutil.get_terminal_size().columns - 1, 20))
-    formatter.write_dl([(f"{name} {each.argument}".strip(), each.summary) for name, each in COMMANDS.items()])
-    formatter.write_dl(list(KEYS.items()))
+    commands = [(f"{name} {each.argument}".strip(), each.summary) for name, each in COMMANDS.items()]
+    formatter.write_dl([*commands, *KEYS.items()])
     context.chat.err.line(formatter.getvalue().rstrip())
     return 0
 
