@@ -198,7 +198,8 @@ def test_s69_a_secret_in_an_old_run_is_not_shown(home: Home) -> None:
 
 
 def test_in_a_window_the_question_is_cut_to_its_width(home: Home) -> None:
-    keep(home, CHINESE, replace(WHOLE, question="How late is it? " * 30))
+    local = {"endpoint": {"kind": "local", "model": "qwen2.5-coder-0.5b-instruct"}}
+    keep(home, CHINESE, replace(WHOLE, question="How late is it? " * 30, settings=local))
     script = f"import pty; pty.spawn([{sys.executable!r}, '-m', 'react_agent', 'logs'])"
     ran = subprocess.run(
         [sys.executable, "-c", script],

@@ -17,7 +17,7 @@ from react_agent.transcript.summary import Summary
 from react_agent.visible import visible
 
 MODEL = 28
-"""Columns for the model."""
+"""Columns for the model, or a fifth of a narrower window."""
 
 PLACES = 3
 """Places of a run that are shown; `--json` has all."""
@@ -77,7 +77,7 @@ def print_hits(
 def _rows(found: Sequence[tuple[int, Summary]], width: int | None) -> Iterable[str]:
     """The lines of a table; the question takes what is left of `width`, or all that it needs."""
     cells = [
-        (f"-{place}", _time(each), _outcome(each), str(each.steps), cut(visible(each.model), MODEL))
+        (f"-{place}", _time(each), _outcome(each), str(each.steps), _model(each, width))
         for place, each in found
     ]
     widths = [max((columns(row[at]) for row in cells), default=0) for at in range(5)]
@@ -89,6 +89,10 @@ def _rows(found: Sequence[tuple[int, Summary]], width: int | None) -> Iterable[s
         line += f"  {steps:>{widths[3]}}  {padded(model, widths[4])}  "
         text = visible(" ".join((each.problem or each.question).split()))
         yield line + (text if width is None else cut(text, max(width - columns(line), NARROWEST)))
+
+
+def _model(each: Summary, width: int | None) -> str:
+    return visible(each.model) if width is None else cut(visible(each.model), min(MODEL, width // 5))
 
 
 def _outcome(each: Summary) -> str:
