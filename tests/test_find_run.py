@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from react_agent.cli import react
 from react_agent.cli.options import OfRuns, RunName, user_runs
 from react_agent.errors import TranscriptError
 from react_agent.transcript import find_run, find_step, runs_folder, saved_runs
@@ -131,6 +132,28 @@ def test_on_the_command_line_a_number_with_a_minus_is_a_run(
     assert (code, "There is no run -7: 4 runs in" in output) == (2, True)
     code, _, output = seen("-x")
     assert (code, "No such option" in output) == (2, True)
+
+
+def completed(words: str) -> list[str]:
+    """What bash is offered for the last word."""
+    asked = {"_REACT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = CliRunner().invoke(react, env=asked, prog_name="react")
+    return done.stdout.splitlines()
+
+
+def test_a_shell_completes_the_names_of_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUNS_DIR", str(folder))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    names = [f"plain,{Path(name).stem}" for name in reversed(NAMES)]
+    assert completed("react diff ") == names
+    assert completed("react diff 2026-11-30") == names[:1]
+    assert completed("react logs path 2026-11-28") == names[-1:]
+    assert completed("react diff no") == ["file,no"]
+    (tmp_path / ".react.yaml").write_text("broken: [")
+    assert completed("react diff no") == ["file,no"]
 
 
 def test_the_users_runs_are_where_the_settings_have_them_saved(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from react_agent.config import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -189,10 +191,28 @@ class RunName(click.ParamType):  # type: ignore[type-arg]  # generic in newer on
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]
         name = value.removeprefix(" ")
+        meta = ctx.find_root().meta if ctx else {}
+        folder = meta["react_agent.runs"] = meta.get("react_agent.runs") or user_runs()
         try:
-            return find_step(name, user_runs()) if self._step else find_run(name, user_runs())
+            return find_step(name, folder) if self._step else find_run(name, folder)
         except TranscriptError as error:
             self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The 20 newest runs whose names begin so; else files."""
+        from click.shell_completion import CompletionItem
+
+        from react_agent.errors import ConfigError
+        from react_agent.transcript import saved_runs
+
+        try:
+            names = [path.stem for path in saved_runs(user_runs()) if path.name.startswith(incomplete)]
+        except ConfigError:
+            names = []
+        files = CompletionItem(incomplete, type="file")
+        return [CompletionItem(name) for name in names[:20]] or [files]
 
 
 class RunOrFolder(RunName):
