@@ -109,6 +109,8 @@ def test_what_the_runs_ran_with_is_told_by_name() -> None:
     assert [row.what for row in alone.settings] == ["opening"]
     tools = difference(saved(HEAD), saved(replace(HEAD, specs=(replace(HEAD.specs[0], description="x"),))))
     assert tools.settings == (Row("tool calculator.description", "Exact arithmetic.", "x"),)
+    without = difference(saved(HEAD), saved(replace(HEAD, specs=())))
+    assert without.settings == (Row("tool calculator", "Exact arithmetic.", None),)
 
 
 def test_how_it_ended_counts() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -62,7 +62,8 @@ class Difference:
 
 def difference(a: Saved, b: Saved) -> Difference:
     """Compare two runs by what they ran with, thought, called, saw and answered; not by what it took."""
-    first, second = (dict(_settings(each.transcript)) for each in (a, b))
+    shared = {spec.name for spec in a.transcript.specs} & {spec.name for spec in b.transcript.specs}
+    first, second = (dict(_settings(each.transcript, shared)) for each in (a, b))
     rows = [Row(name, first.get(name), second.get(name)) for name in dict.fromkeys((*first, *second))]
     differing = tuple(row for row in rows if not row.equal)
     if not any(row.what == "question" or row.what.startswith(("dialect", "tool ")) for row in differing):
@@ -120,8 +121,11 @@ def _ending(outcome: Outcome | None) -> Texts:
     return [(what, text) for what, text in told if text]
 
 
-def _settings(run: Transcript) -> Iterator[tuple[str, str]]:
-    """All that was known before the first turn, each setting under its name with dots."""
+def _settings(run: Transcript, shared: Container[str]) -> Iterator[tuple[str, str]]:
+    """All that was known before the first turn, each setting under its name with dots.
+
+    Of a tool that is not `shared` there is only what it does.
+    """
     yield "question", run.question
     yield "dialect", run.dialect
     for key, value in run.settings.items():
@@ -129,7 +133,7 @@ def _settings(run: Transcript) -> Iterator[tuple[str, str]]:
             yield from _flat(key, value)
     for spec in run.specs:
         told = {"description": spec.description, "effect": spec.effect, "parameters": spec.parameters}
-        yield from _flat(f"tool {spec.name}", told)
+        yield from _flat(f"tool {spec.name}", told if spec.name in shared else spec.description)
 
 
 def _flat(name: str, value: Any) -> Iterable[tuple[str, str]]:
