@@ -205,6 +205,29 @@ def test_a_later_run_of_a_session_has_the_earlier_question_in_its_prompt(tmp_pat
     assert first.name in alone.all("p", "warning")[0].text
 
 
+def test_a_run_of_another_program_says_that_its_prompts_are_not_ours(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    messages = [{"role": "user", "content": "How late?"}, {"role": "assistant", "content": "Late."}]
+    home.write("chat.json", json.dumps({"messages": messages}))
+    assert home.react("import", "chat.json", "-o", "runs/").exit_code == 0
+    (path,) = (tmp_path / "runs").glob("*.yaml")
+    tree = shown(path)
+    assert "Another program asked the model" in tree.one("article", "step").one("p", "warning").text
+    assert not tree.all("details", "prompt")
+    assert tree.one("div", "reply").one("pre").text.strip() == "Final Answer: Late."
+    assert facts(tree)["Taken from"] == "openai"
+
+
+def test_a_forked_run_tells_where_it_goes_on_from(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write("a.yaml", (ROOT / "transcripts" / "percentage.yaml").read_bytes())
+    done = home.react("ask", "--from", "a.yaml#2", "-m", home.script(ANSWER), "--save", "b.yaml")
+    assert done.exit_code == 0, done.stderr
+    tree = shown(tmp_path / "b.yaml")
+    assert facts(tree)["Taken from"] == "a.yaml#2"
+    assert len(tree.all("details", "prompt")) == 2
+
+
 def test_a_damaged_run_tells_what_is_missing(tmp_path: Path) -> None:
     text = (ROOT / "transcripts" / "recovered.yaml").read_bytes()
     path = tmp_path / "torn.yaml"
@@ -430,9 +453,11 @@ def refused(home: Home, *arguments: str) -> str:
 def test_view_overwrites_no_run_and_says_what_is_wrong(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.write("r.yaml", SAVED[0].read_bytes())
+    (tmp_path / "link.html").symlink_to("r.yaml")
     home.write("empty/x.txt", "")
     home.write("plain.html", "<p>no run</p>")
-    assert "it would be overwritten" in refused(home, "r.yaml", "-o", "r.yaml")
+    for name in ("r.yaml", "other.yaml", "link.html"):
+        assert "it would be overwritten" in refused(home, "r.yaml", "-o", name)
     assert (tmp_path / "r.yaml").read_bytes() == SAVED[0].read_bytes()
     assert "There is no saved run in empty" in refused(home, "--index", "empty")
     assert "Name a run" in refused(home)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from browser import Browser, chromium, needs_browser
+from browser import Browser, chromium, needs_browser, needs_poppler
 from servers import head, raw, serving, status
 from test_page import HOSTILE, SAVED, hostile, long_run, made, prompts_of, shortening_run
 
@@ -365,13 +367,21 @@ def opened(browser: Browser, path: Path) -> tuple[float, float]:
     return browser.run(script), used
 
 
-def printed(browser: Browser, **options: Any) -> bytes:
-    import base64
-
-    return base64.b64decode(browser.devtools("Page.printToPDF", **options)["data"])
-
-
-def test_it_prints(recovered: Browser) -> None:
-    pdf = printed(recovered, preferCSSPageSize=True)
-    assert pdf.startswith(b"%PDF-")
-    assert b"/Count" in pdf
+@needs_poppler
+def test_on_paper_all_is_there_but_what_can_only_be_pressed(recovered: Browser, tmp_path: Path) -> None:
+    recovered.run("document.querySelectorAll('details.prompt')[1].open = true")
+    wait_for(recovered, "return document.querySelectorAll('details.prompt .kept').length === 1")
+    pdf = tmp_path / "page.pdf"
+    pdf.write_bytes(base64.b64decode(recovered.devtools("Page.printToPDF", preferCSSPageSize=True)["data"]))
+    done = subprocess.run(["pdftotext", "-layout", str(pdf), "-"], capture_output=True, text=True, check=True)
+    words = re.sub(r"\s+", " ", done.stdout)
+    for step in open_run(ROOT / "transcripts" / "recovered.yaml").steps:
+        assert f"Step {step.number}" in words
+        assert step.turn.completion.text.split("\n")[0].strip() in words
+        for observation in step.turn.observations:
+            assert observation.text[:40] in words
+    assert "Copy" not in words
+    assert "Keys:" not in words
+    assert "Save " not in words
+    assert words.count("Show the prompt") == 1
+    assert "You answer questions step by step." in words

@@ -121,6 +121,8 @@ def _head(run: Run) -> Iterator[str]:
     usage = run.usage
     yield run.model or "model not told"
     yield run.saved.transcript.dialect
+    if run.origin:
+        yield f"taken from {run.origin}"
     if run.broken:
         yield f"broken on purpose: {run.broken}"
     yield f"{len(run.steps)} step{'' if len(run.steps) == 1 else 's'}"

@@ -51,8 +51,10 @@ def command(
         raise click.UsageError(
             "Where should the page go? Write it with -o page.html, or show it with --open."
         )
-    if output is not None and any(_is_same(output, path) for path in paths):
-        raise click.UsageError(f"{output} is the run itself; it would be overwritten.")
+    if output is not None and (output.suffix == ".yaml" or any(_is_same(output, path) for path in paths)):
+        raise click.UsageError(
+            f"{output} is the name of a run; it would be overwritten. Name a page: -o page.html"
+        )
     made = _page(paths, strict=paths == named, err=err)
     if output is None and not show:
         out.piece(made)

@@ -134,6 +134,7 @@ def _facts(run: Run) -> Html:
         "Outcome": OUTCOMES.get(outcome.reason, outcome.reason) if outcome else "none",
         "Model": run.model or "not told",
         "Dialect": transcript.dialect,
+        **({"Taken from": run.origin} if run.origin else {}),
         **({"Broken on purpose": run.broken} if run.broken else {}),
         "Steps": str(len(run.steps)),
         "Tokens in": _count(usage.prompt),

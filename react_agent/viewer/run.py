@@ -17,6 +17,7 @@ from react_agent.transcript.documents import GrowingHash
 from react_agent.transcript.redaction import redact_head, redact_outcome, redact_turn
 from react_agent.types import Part, ToolSpec, Turn, Usage
 
+FOREIGN_PROMPT = "Another program asked the model, and its prompts are not ours."
 OTHER_PROMPT = (
     "Today's template makes another prompt than the one that was sent, so it is not shown. "
     "`react replay` tells what differs."
@@ -93,6 +94,15 @@ class Run:
         return sum(step.turn.seconds for step in self.steps)
 
     @property
+    def origin(self) -> str:
+        """Where another run was taken up, as `run.yaml#3`, or the format it was imported from; else empty."""
+        settings = self.saved.transcript.settings
+        fork, foreign = settings.get("origin"), settings.get("imported")
+        if isinstance(fork, dict):
+            return f"{fork.get('run', '?')}#{fork.get('step', '?')}"
+        return str(foreign.get("format", "another program")) if isinstance(foreign, dict) else ""
+
+    @property
     def broken(self) -> str:
         """The faults that were asked for, as `--break` takes them; empty where there are none."""
         faults = self.saved.transcript.settings.get("break")
@@ -160,6 +170,8 @@ def _steps(saved: Saved) -> Iterator[Step]:
 
 def _asked(saved: Saved) -> list[Asked]:
     """Each prompt, built again. One that is not the one that was sent is not shown."""
+    if "imported" in saved.transcript.settings:
+        return [Asked(problem=FOREIGN_PROMPT)] * len(saved.prompts)
     asked: list[Asked] = []
     try:
         asked.extend(_built(saved))

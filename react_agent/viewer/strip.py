@@ -114,7 +114,9 @@ def _columns(bars: Sequence[Bar], run_id: str, unit: str) -> Iterator[Html]:
             if height > 0:
                 paths[kind].append(_box(x, bottom, pitch * 0.8, height))
         column = tag("path", d=_box(x, base, pitch, base - TOP))
-        links.append(tag("a", tag("title", _told(bar, unit)), column, href=f"#{run_id}-{bar.step.number}"))
+        links.append(
+            tag("a", tag("title", _told(bar, unit)), column, href=f"#{run_id}-{bar.step.number}", tabindex=-1)
+        )
         if place % every == 0:
             links.append(tag("text", str(bar.step.number), x=_n(x), y=_n(base + 13)))
     for kind, drawn in paths.items():
