@@ -22,9 +22,13 @@ class Move:
 
 def solution(lesson: Lesson, language: str) -> list[Move]:
     """The blocks of code of a solution, in their order; a command and what is typed into it stand together."""
+    return moves_in(lesson.said(language).solution.replace("{model}", lesson.model))
+
+
+def moves_in(text: str) -> list[Move]:
+    """The blocks of code of a Markdown text."""
     moves: list[Move] = []
-    for kind, name, text in _BLOCK.findall(lesson.said(language).solution):
-        filled = text.replace("{model}", lesson.model)
+    for kind, name, filled in _BLOCK.findall(text):
         if kind == "sh":
             moves += [Move("command", line) for line in filled.splitlines() if line]
         elif name:

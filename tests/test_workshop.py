@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import string
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from cli_runs import Home, assert_one_line
 from hypothesis import given
 from hypothesis import strategies as st
-from lessons import LESSONS, solution
+from lessons import LESSONS, moves_in, solution
 
 from react_agent.cli.columns import columns
 from react_agent.cli.wrapping import markdown_lines, wrapped
 from react_agent.errors import ConfigError
+from react_agent.models import default_model
 from react_agent.replay import replay_paths
 from react_agent.tools import BUILTIN, Toolbox, builtin, load_tools
 from react_agent.transcript import plain
@@ -118,6 +120,43 @@ def test_the_solution_makes_the_check_green(lesson: Lesson, language: str, home:
     assert done.exit_code == 0, done.output
     for line in done.stdout.splitlines():
         assert columns(line) <= 80
+
+
+@each_lesson
+def test_what_a_lesson_tells_to_do_can_be_done(lesson: Lesson, home: Home) -> None:
+    home.react("lesson", "start", str(lesson.number))
+    there = desk(home, lesson)
+    for move in solution(lesson, "en"):
+        if move.kind == "file":
+            there.write(move.name, move.text)
+    for move in moves_in(lesson.said("en").do.replace("{model}", lesson.model)):
+        if "NAME" not in move.text:
+            ran = there.react(*words_of(move.text), input="I know.\nFinal Answer: 60\n")
+            assert ran.exit_code in (0, 1), f"{move.text}: {ran.output}"
+
+
+@each_language
+@each_lesson
+def test_the_beginning_of_a_lesson_fits_on_the_screen(lesson: Lesson, language: str, home: Home) -> None:
+    shown = home.react("lesson", "start", str(lesson.number), "--lang", language, COLUMNS="80")
+    assert len(shown.stdout.splitlines()) <= 24 - len(["the next prompt of the shell"])
+
+
+def test_the_model_of_this_machine_is_used_where_there_is_one(home: Home) -> None:
+    lesson = next(lesson for lesson in LESSONS if lesson.model)
+    missing = home.react("lesson", "start", str(lesson.number))
+    assert f"a script stands in: {lesson.model}" in " ".join(missing.stdout.split())
+    assert f"react ask -m {lesson.model}" in missing.stdout
+    if find_spec("xllamacpp") is None:
+        return
+    model = default_model()
+    path = home.path / "models" / f"{model.name}.gguf"
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate(model.size)
+    here = home.react("lesson", "start", str(lesson.number), REACT_MODELS_DIR=str(path.parent))
+    assert f"react ask -m local:{model.name}" in here.stdout
+    assert f"The model of this machine is used: local:{model.name}" in " ".join(here.stdout.split())
 
 
 def words_of(command: str) -> list[str]:

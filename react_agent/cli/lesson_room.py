@@ -91,7 +91,6 @@ class Room:
         started = record.started or _now()
         self._keep(lesson, replace(record, folder=str(folder), started=started), home)
         self._title(lesson, words)
-        self.out.line("")
         if Path.cwd() != folder:
             self.line("go_there", folder=_short(folder))
         self.line("there" if there else "laid_out", folder=f"{_short(folder)} ({PAGE}, …)")
