@@ -476,7 +476,7 @@ def test_nothing_of_a_lesson_is_lost_on_the_way_to_the_terminal(text: str) -> No
 def test_progress_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a" / "lessons.yaml"
     record = Record("/x", "2026-01-01", "", 3, 1, True, (True, False))
-    progress = Progress("/home").with_record("0-x", record)
+    progress = Progress("/home", "zh").with_record("0-x", record)
     assert write_progress(progress, path) == ""
     assert read_progress(path) == progress
     assert write_result(tmp_path, "0-x", record) == ""
@@ -532,6 +532,13 @@ def test_the_list_tells_times_and_progress(home: Home) -> None:
     shown = home.react("lesson")
     assert re.search(r"Read a run .* done$", shown.stdout, re.MULTILINE)
     assert f"1 of {len(LESSONS)} done" in shown.stdout
+
+
+def test_a_language_that_was_chosen_stays(home: Home) -> None:
+    assert "第 0 课" in home.react("lesson", "start", "0", "--lang", "zh").stdout
+    assert "提示 1" in home.react("lesson", "hint", "0").stdout
+    assert "Hint 2" in home.react("lesson", "--lang", "en", "hint", "0").stdout
+    assert "Lessons." in home.react("lesson").stdout
 
 
 def test_starting_again_keeps_what_the_learner_has_written(home: Home) -> None:

@@ -19,7 +19,11 @@ ROOM = "react_agent.room"
 def room_options(function: Function) -> Function:
     """In which language, and which lessons; what stands before the command's name counts for it too."""
     options = (
-        click.option("--lang", type=click.Choice(["en", "zh"]), help="The language [as the locale says]."),
+        click.option(
+            "--lang",
+            type=click.Choice(["en", "zh"]),
+            help="The language [the last one chosen, else the locale's].",
+        ),
         click.option(
             "--lessons",
             metavar="DIR",

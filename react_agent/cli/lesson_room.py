@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from react_agent.cli.columns import columns, padded
 from react_agent.cli.screen import Screen
 from react_agent.cli.wrapping import CODE, MOST, markdown_lines, wrapped
 from react_agent.config import wrong
 from react_agent.workshop import Lesson, find, read_lessons
-from react_agent.workshop.checks import Result, check_lesson
 from react_agent.workshop.desk import HOME, PAGE, lay_out, put_away
 from react_agent.workshop.lessons import OURS, Words
 from react_agent.workshop.progress import (
@@ -27,6 +26,9 @@ from react_agent.workshop.progress import (
     write_result,
 )
 from react_agent.workshop.words import language_of, say
+
+if TYPE_CHECKING:
+    from react_agent.workshop.checks import Result
 
 DONE, OPEN = "[x]", "[ ]"
 MODEL = "{model}"
@@ -46,12 +48,16 @@ class Room:
 
     @classmethod
     def open(cls, *, lang: str | None, lessons: Path | None, read: bool = True) -> Room:
-        """Read the lessons, unless `read` is false, and the progress. Raises `ConfigError`."""
+        """Read the lessons, unless `read` is false, and the progress. Raises `ConfigError`.
+
+        A language that was chosen once is kept with the progress.
+        """
         err, progress = Screen.err(), read_progress()
         if progress.warning:
             err.line(f"Warning: {progress.warning}", fg="yellow")
         found = read_lessons(lessons) if read else ()
-        return cls(lang or language_of(), found, lessons, progress, Screen.out(), err)
+        progress = replace(progress, language=lang or progress.language)
+        return cls(progress.language or language_of(), found, lessons, progress, Screen.out(), err)
 
     def tell_list(self) -> None:
         """One line for each lesson."""
@@ -102,6 +108,8 @@ class Room:
 
     def check(self, number: int, file: Path | None) -> bool:
         """Tell what is done of a lesson; whether all is."""
+        from react_agent.workshop.checks import check_lesson
+
         lesson = find(self.lessons, number)
         words, record = lesson.said(self.language), self.progress.of(lesson.key)
         folder = self._folder(lesson, record)

@@ -11,6 +11,7 @@ from typing import Any
 
 from react_agent.folders import data_folder
 from react_agent.transcript import plain
+from react_agent.workshop.lessons import LANGUAGES
 
 VERSION = 1
 MOST_BYTES = 1_000_000
@@ -39,10 +40,11 @@ class Record:
 class Progress:
     """All lessons that were begun. `home` is the folder where lessons are laid out, empty before the first.
 
-    `warning` says what was wrong with the file.
+    `language` is the one that was chosen, empty if none was; `warning` says what was wrong with the file.
     """
 
     home: str = ""
+    language: str = ""
     lessons: Mapping[str, Record] = field(default_factory=dict)
     warning: str = field(default="", compare=False)
 
@@ -78,7 +80,8 @@ def read_progress(path: Path | None = None) -> Progress:
 def write_progress(progress: Progress, path: Path | None = None) -> str:
     """Keep the progress, whole or not at all; what went wrong, empty if nothing did."""
     lessons = {key: asdict(record) for key, record in progress.lessons.items()}
-    document = {"react_lessons": VERSION, "home": progress.home, "lessons": lessons}
+    head = {"react_lessons": VERSION, "home": progress.home, "language": progress.language}
+    document = {**head, "lessons": lessons}
     return _write(path or progress_file(), document)
 
 
@@ -108,10 +111,11 @@ def read_result(path: Path) -> tuple[str, Record]:
 def _progress(found: Any) -> Progress:
     if not isinstance(found, dict) or found.get("react_lessons") != VERSION:
         raise ValueError(f"it does not begin with `react_lessons: {VERSION}`")
-    home, lessons = found.get("home", ""), found.get("lessons", {})
+    home, language, lessons = found.get("home", ""), found.get("language", ""), found.get("lessons", {})
     if not isinstance(home, str) or not isinstance(lessons, dict):
         raise ValueError("`home` or `lessons` is of another kind")
-    return Progress(home, {key: _record(record) for key, record in lessons.items()})
+    spoken = language if language in LANGUAGES else ""
+    return Progress(home, spoken, {key: _record(record) for key, record in lessons.items()})
 
 
 def _record(found: Any) -> Record:
