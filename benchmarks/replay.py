@@ -1,14 +1,21 @@
 """Time a replay of saved turns: many short runs, and one long run, each at n and 2n turns.
 
     python benchmarks/replay.py [TURNS]
+    python benchmarks/replay.py --folder [TURNS]
 
-A ratio near 2 means that the time grows with the number of turns and no faster.
+A ratio near 2 means that the time grows with the number of turns and no faster. `--folder` times `react replay`
+itself on a folder of runs of 4 turns, at a tenth of the turns [10,000] and at all of them, by one and two processes,
+with the largest process at its peak.
 """
 
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from itertools import cycle, islice
+from pathlib import Path
 from typing import TypeVar
 
 from react_agent import parsers
@@ -45,6 +52,49 @@ def main(turns: int) -> None:
     for name, length in (("runs of 4 turns", 4), ("one run", None)):
         once, twice = (measure(name, n, length or n) for n in (turns, 2 * turns))
         print(f"{'  twice the turns take':24}{twice / once:.2f} times as long")
+
+
+def folder(turns: int) -> None:
+    """`react replay` on a folder: seconds by the clock and of the processor, and the largest process at its peak."""
+    text = saved_text(4)
+    print(
+        f"{'turns':>7}{'processes':>11}{'clock s':>9}{'CPU s':>8}{'peak MB':>9}    load before {os.getloadavg()[0]:.1f}"
+    )
+    for amount in (turns // 10, turns):
+        with tempfile.TemporaryDirectory() as place:
+            for number in range(amount // 4):
+                (Path(place) / f"{number:06}.yaml").write_bytes(text)
+            (Path(place) / "tools.py").write_text(TOOL, encoding="utf-8")
+            for jobs in ("1", "2"):
+                command = [
+                    sys.executable,
+                    "-m",
+                    "react_agent",
+                    "replay",
+                    place,
+                    "-j",
+                    jobs,
+                    "--tools",
+                    f"{place}/tools.py",
+                ]
+                began = time.perf_counter()
+                child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+                _, status, used = os.wait4(child.pid, 0)
+                seconds = time.perf_counter() - began
+                assert status == 0, "every run must be equal"
+                cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+                print(f"{amount:7}{jobs:>11}{seconds:9.2f}{cpu:8.2f}{peak:9.1f}", flush=True)
+
+
+TOOL = """\
+from react_agent.tools import tool
+
+
+@tool(effect="pure")
+def double(number: int) -> int:
+    \"\"\"Twice a whole number.\"\"\"
+    return 2 * number
+"""
 
 
 def measure(name: str, turns: int, length: int) -> float:
@@ -99,4 +149,8 @@ def timed(do: Callable[[], T]) -> tuple[float, T]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    given = [int(word) for word in sys.argv[1:] if word != "--folder"]
+    if "--folder" in sys.argv:
+        folder(*given or [10_000])
+    else:
+        main(*given or [1000])

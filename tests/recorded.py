@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,14 +19,16 @@ CALL = ' I add.\nAction: calculator\nAction Input: {"expression": "%d + 1"}'
 REPLIES = [CALL % 1, "Thought: hm", CALL % 2, CALL % 3, " I know.\nFinal Answer: 4"]
 
 
-def record(path: Path, prompt: Prompt = PROMPT) -> Saved:
-    """Save a run that was asked with a template, a folder of its own if need be."""
-    agent = Agent(Scripted(REPLIES), prompt, TOOLBOX)
-    head = Transcript("1 + 1?", "react", TOOLBOX.specs, opening_text(prompt.start("1 + 1?", TOOLBOX.specs)))
+def record(
+    path: Path, prompt: Prompt = PROMPT, toolbox: Toolbox = TOOLBOX, replies: Sequence[str] = REPLIES
+) -> Saved:
+    """Save a run that was asked with a template, in a folder of its own if need be."""
+    agent, specs = Agent(Scripted(replies), prompt, toolbox), toolbox.specs
+    head = Transcript("1 + 1?", "react", specs, opening_text(prompt.start("1 + 1?", specs)))
     turns: list[Turn] = []
     with Recorder(path, replace(head, settings={"limits": {"max_steps": 8}})) as recorder:
         for turn in agent.run("1 + 1?"):
-            recorder.turn(turn, prompt_hash(prompt.render("1 + 1?", TOOLBOX.specs, turns)))
+            recorder.turn(turn, prompt_hash(prompt.render("1 + 1?", specs, turns)))
             turns.append(turn)
         ended = outcome(turns, 8)
         assert ended is not None

@@ -34,8 +34,9 @@ def prompt_checks(
         yield Check(0, "prompt", "opening", "skipped", notes=tuple(missing))
         yield from _skipped(saved, "an earlier question of the session is missing")
     else:
-        opening = _opening(saved, prompt, before)
-        first = attempt(_first_prompt, saved, prompt, before, opening)
+        start = attempt(prompt.start, saved.transcript.question, saved.transcript.specs, before)
+        opening = _opening(saved, prompt, before, start)
+        first = start if isinstance(start, str) else attempt(_first, saved, prompt, before, start, opening)
         if isinstance(first, str):
             yield opening
             yield from _skipped(saved, f"the first prompt cannot be built ({first})")
@@ -62,9 +63,11 @@ def _skipped(saved: Saved, why: str) -> Iterator[Check]:
         yield Check(number, "prompt", "prompt", "skipped", notes=(why,))
 
 
-def _opening(saved: Saved, prompt: Prompt, earlier: tuple[Earlier, ...]) -> Check:
+def _opening(
+    saved: Saved, prompt: Prompt, earlier: tuple[Earlier, ...], start: Sequence[Part] | str
+) -> Check:
     run = saved.transcript
-    seen = attempt(lambda: opening_text(prompt.start(run.question, run.specs, earlier)))
+    seen = start if isinstance(start, str) else opening_text(start)
     check = compare(0, "prompt", "opening", run.opening, seen)
     if check.status == "equal":
         return check
@@ -92,18 +95,19 @@ class _First:
     words: Mapping[Part, Part] = field(default_factory=dict)
 
 
-def _first_prompt(saved: Saved, prompt: Prompt, earlier: tuple[Earlier, ...], opening: Check) -> _First:
+def _first(
+    saved: Saved, prompt: Prompt, earlier: tuple[Earlier, ...], start: tuple[Part, ...], opening: Check
+) -> _First:
     run = saved.transcript
     sent = budget_of_run(run, prompt, earlier).start()
-    today = sent.parts
+    today = sent.parts if earlier else start
     if opening.status == "equal" or not saved.prompts or saved.numbers[0] != 1:
         return _First(sent, today, today, opening.status == "equal")
     if _hash(today) == saved.prompts[0]:
         told = "The hash of the first prompt is that of today: the text in the file was changed later."
         return _First(sent, today, today, notes=(told,))
     cut = len(prompt.opening(run.specs, earlier[0][0] if earlier else run.question))
-    middle = len(today) - len(prompt.start(run.question, run.specs, earlier))
-    start = (*today[:cut], *today[cut + middle :])
+    middle = len(today) - len(start)
     for guess in guesses(start, run.opening):
         kept = [part for part in guess if part is not None]
         head = sum(part is not None for part in guess[:cut])
@@ -165,7 +169,8 @@ class _Growing:
         self.turns = turns
         self.words = first.words if words is None else words
         self.hash = GrowingHash()
-        self.hash.add((*first.then, *self._worded(sent.parts[len(first.today) :])))
+        added = sent.parts[len(first.today) :] if turns else ()
+        self.hash.add((*first.then, *self._worded(added)))
         self._first = first
 
     def then(self, turn: Turn) -> _Growing:
