@@ -112,8 +112,8 @@ class BrokenTools:
 def cut_front(parts: Sequence[Part], tokens: int, count: Callable[[str], int]) -> tuple[Part, ...]:
     """The end of a prompt that has at most so many tokens; all of it where it fits.
 
-    >>> cut_front([Part("system", "one two "), Part("user", "three four")], 3, lambda text: len(text.split()))
-    (Part(role='system', text='two ', source='template'), Part(role='user', text='three four', source='template'))
+    >>> [part.text for part in cut_front([Part("system", "Be short."), Part("user", " 2 + 2?")], 13, len)]
+    ['short.', ' 2 + 2?']
     """
     text = "".join(part.text for part in parts)
     kept = text

@@ -49,6 +49,7 @@ def local_model(settings: Settings) -> Model | None:
 def asked_as(settings: Settings) -> str:
     """The name under which a card is kept for what the settings ask for. Raises `ConfigError`.
 
+    >>> from react_agent.config import Settings
     >>> asked_as(Settings(model="m", base_url="http://127.0.0.1:8000/v1/"))
     'openai:m at http://127.0.0.1:8000'
     >>> asked_as(Settings(model="llamacpp:127.0.0.1:80")), asked_as(Settings(model="http://127.0.0.1:80"))

@@ -28,7 +28,7 @@ class Hit:
         """The word with what stands around it, on one line.
 
         >>> Hit(1, "thought", "I need 17.5% of 2340 and nothing else.", 7).excerpt(24)
-        '…need 17.5% of 2340 and…'
+        'I need 17.5% of 2340…'
         """
         start = max(self.at - width // 3, 0)
         start = 0 if start < 2 else max(self.text.find(" ", start, self.at) + 1, start)
