@@ -14,6 +14,8 @@ from servers_kinds import (
     HuggingFaceServer,
     KoboldServer,
     LMStudioServer,
+    NewLMStudioServer,
+    NewSglangServer,
     OllamaServer,
     OpenAIServer,
     SglangServer,
@@ -83,7 +85,8 @@ ALL = [
     Kind("tgi", TgiServer, TGI, counts=True, tells_context=True),
     Kind("hf", HuggingFaceServer, HuggingFace, "/models/org/small"),
     Kind("sglang", SglangServer, SGLang, cached=True, counts=True, tells_context=True),
-    Kind("sglang-new", lambda *a, **m: SglangServer(*a, **m, incremental=True), SGLang, cached=True),
+    Kind("sglang-new", NewSglangServer, SGLang, cached=True, counts=True, tells_context=True),
+    Kind("lmstudio-new", NewLMStudioServer, LMStudio, named=True, cached=True, tells_context=True),
 ]
 
 

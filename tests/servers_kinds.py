@@ -525,3 +525,37 @@ class SglangServer(Fake):
             yield sse()
 
         return self.stream(wire, events())
+
+
+@dataclass
+class NewSglangServer(SglangServer):
+    """A newer SGLang, as it starts by itself: other routes, no context that was set, new text in each event."""
+
+    incremental: bool = True
+    gets: ClassVar[Routes] = {"/model_info": "info", "/server_info": "server", "/v1/models": "listed"}
+
+    def server(self, received: Received, wire: Wire) -> Any:
+        return {"context_length": None, "version": "0.5.9"}
+
+    def listed(self, received: Received, wire: Wire) -> Any:
+        return {
+            "object": "list",
+            "data": [{"id": "org/small", "owned_by": "sglang", "max_model_len": self.n_ctx}],
+        }
+
+
+@dataclass
+class NewLMStudioServer(LMStudioServer):
+    """LM Studio with the routes of 0.4.0 alone."""
+
+    gets: ClassVar[Routes] = {"/v1/models": "models", "/api/v1/models": "newer"}
+
+    def newer(self, received: Received, wire: Wire) -> Any:
+        loaded = [{"id": "m", "config": {"context_length": self.n_ctx}}]
+        other = {"type": "llm", "key": "other", "loaded_instances": [], "max_context_length": 4096}
+        return {
+            "models": [
+                other,
+                {"type": "llm", "key": "m", "loaded_instances": loaded, "max_context_length": 32768},
+            ]
+        }

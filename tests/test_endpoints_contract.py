@@ -251,13 +251,12 @@ def test_tokens_are_counted_once_where_the_server_has_a_tokenizer(kind: Kind) ->
 @EACH
 def test_the_context_is_asked_for_once(kind: Kind) -> None:
     with opened(kind, "x", n_ctx=2048) as (endpoint, server):
-        told = [endpoint.context() for _ in range(3)]
+        told = [endpoint.context()]
         asked = len(server.received)
-    if kind.tells_context:
-        assert told == [2048] * 3
-    elif kind.name != "sglang-new":
-        assert told == [None] * 3
-    assert asked <= 1
+        told += [endpoint.context(), endpoint.context()]
+        again = len(server.received)
+    assert told == [2048 if kind.tells_context else None] * 3
+    assert asked == again <= 3
 
 
 @EACH

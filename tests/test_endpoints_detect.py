@@ -30,6 +30,8 @@ EXPECTED: dict[str, Found] = {
     "kobold": Found("kobold", "small", ("small",), 2048),
     "tgi": Found("tgi", "org/small", ("org/small",), 2048),
     "sglang": Found("sglang", "org/small", ("org/small",), 2048),
+    "sglang-new": Found("sglang", "org/small", ("org/small",), 2048),
+    "lmstudio-new": Found("lmstudio", "m", ("other", "m"), 2048),
 }
 DETECTED = [kind for kind in ALL if kind.name in EXPECTED]
 EACH = pytest.mark.parametrize("kind", DETECTED, ids=lambda kind: kind.name)
@@ -164,7 +166,7 @@ def test_ask_tells_what_is_wrong_with_an_address(home: Home) -> None:
     assert_one_line(done.stderr, "cannot be reached", "Connection refused")
 
 
-@pytest.mark.parametrize("kind", [k for k in ALL if k.name != "sglang-new"], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [k for k in ALL if not k.name.endswith("-new")], ids=lambda kind: kind.name)
 def test_prompt_as_curl_sends_what_ask_sends(home: Home, kind: Kind) -> None:
     name = kind.make.kind
     with serving(kind.fake(ANSWER)) as server:

@@ -45,6 +45,7 @@ SENT: dict[str, dict[str, Any]] = {
         "schema": {"structured_outputs": {"json": SCHEMA}},
     },
     "lmstudio": {},
+    "lmstudio-new": {},
     "webui": {"gbnf": {"grammar_string": GBNF}},
     "deepseek": {},
     "ollama": {"schema": {"format": SCHEMA}},

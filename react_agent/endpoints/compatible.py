@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from react_agent.endpoints.failure import too_long
 from react_agent.endpoints.openai import OpenAICompletions
-from react_agent.endpoints.reply import as_count, objects
+from react_agent.endpoints.reply import as_count, as_text, objects
 from react_agent.endpoints.server import Request
 from react_agent.types import Completion, Constraint, Part, Stream
 
@@ -51,9 +51,38 @@ class LMStudio(OpenAICompletions):
     kind = "lmstudio"
 
     def find_context(self) -> int | None:
-        listed = objects(self.ask_object("/api/v0/models").get("data"))
-        told = next((each for each in listed if each.get("id") == self.model), {})
-        return as_count(told.get("loaded_context_length", told.get("max_context_length")))
+        return next(
+            (each.context for each in lmstudio_models(self.ask_once) if each.name == self.model), None
+        )
+
+
+class Listed(NamedTuple):
+    """A model that a server lists; its context in tokens, that it was loaded with or else its most."""
+
+    name: str
+    is_loaded: bool
+    context: int | None
+
+
+def lmstudio_models(ask: Callable[[str], Mapping[str, Any]]) -> list[Listed]:
+    """The models of LM Studio, by its older route or, where that is gone, by the one of 0.4.0."""
+    old = [each for each in objects(ask("/api/v0/models").get("data")) if "compatibility_type" in each]
+    found = [
+        Listed(
+            as_text(each.get("id")),
+            each.get("state") == "loaded",
+            as_count(each.get("loaded_context_length", each.get("max_context_length"))),
+        )
+        for each in old
+    ]
+    for each in [] if old else objects(ask("/api/v1/models").get("models")):
+        if isinstance(each.get("loaded_instances"), list):
+            loaded = objects(each["loaded_instances"])
+            config = loaded[0].get("config") if loaded else None
+            told = config.get("context_length") if isinstance(config, dict) else None
+            context = as_count(told) or as_count(each.get("max_context_length"))
+            found.append(Listed(as_text(each.get("key")), bool(loaded), context))
+    return found
 
 
 class WebUI(OpenAICompletions):

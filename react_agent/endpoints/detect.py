@@ -9,10 +9,12 @@ from typing import Any
 
 from react_agent.endpoints import http
 from react_agent.endpoints.attempt import LIMITS, Address, Limits
+from react_agent.endpoints.compatible import lmstudio_models
 from react_agent.endpoints.failure import shown
 from react_agent.endpoints.formats import detect as detect_format
 from react_agent.endpoints.reply import as_count, as_text, objects
 from react_agent.endpoints.server import CompletionServer
+from react_agent.endpoints.sglang import sglang_context, sglang_model
 from react_agent.errors import EndpointError
 from react_agent.types import Constraint, Endpoint, Part, Stream
 
@@ -170,22 +172,22 @@ def _kobold(ask: Ask) -> Found | None:
 
 
 def _sglang(ask: Ask) -> Found | None:
-    told = ask("/get_model_info")
+    told = sglang_model(ask)
     if "is_generation" not in told or "model_path" not in told:
         return None
     model = as_text(told["model_path"])
-    context = as_count(ask("/get_server_info").get("context_length"))
-    return Found("sglang", model, (model,), context, how="/get_model_info: SGLang")
+    return Found("sglang", model, (model,), sglang_context(ask), how="/model_info: SGLang")
 
 
 def _lmstudio(ask: Ask) -> Found | None:
-    listed = [each for each in objects(ask("/api/v0/models").get("data")) if "compatibility_type" in each]
+    listed = lmstudio_models(ask)
     if not listed:
         return None
-    loaded = [each for each in listed if each.get("state") == "loaded"]
-    chosen = loaded[0] if loaded else listed[0] if len(listed) == 1 else {}
-    context = as_count(chosen.get("loaded_context_length", chosen.get("max_context_length")))
-    return Found("lmstudio", chosen.get("id"), _names(listed), context, how="/api/v0/models: LM Studio")
+    loaded = [each for each in listed if each.is_loaded]
+    chosen = loaded[0] if loaded else listed[0] if len(listed) == 1 else None
+    names = tuple(each.name for each in listed if each.name)
+    how = "/api/v0/models or /api/v1/models: LM Studio"
+    return Found("lmstudio", chosen and chosen.name, names, chosen and chosen.context, how=how)
 
 
 def _tgi(ask: Ask) -> Found | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from react_agent.endpoints.reply import Event, as_count, as_text
+from react_agent.endpoints.reply import Event, as_count, as_text, objects
 from react_agent.endpoints.server import CompletionServer, Request
 from react_agent.errors import EndpointError
 from react_agent.types import Constraint, Usage
@@ -36,13 +36,29 @@ class SGLang(CompletionServer):
         return Growing().event
 
     def find_model(self) -> str:
-        return as_text(self.ask_once("/get_model_info").get("model_path"))
+        return as_text(sglang_model(self.ask_once).get("model_path"))
 
     def find_count(self, text: str) -> int | None:
         return as_count(self.ask_object("/tokenize", {"prompt": text}).get("count"))
 
     def find_context(self) -> int | None:
-        return as_count(self.ask_once("/get_server_info").get("context_length"))
+        return sglang_context(self.ask_once)
+
+
+Ask: TypeAlias = Callable[[str], Mapping[str, Any]]
+"""The JSON object behind a path, empty where there is none."""
+
+
+def sglang_model(ask: Ask) -> Mapping[str, Any]:
+    """What a server says of its model; the older route is on its way out."""
+    return ask("/model_info") or ask("/get_model_info")
+
+
+def sglang_context(ask: Ask) -> int | None:
+    """The length of the context: as it was set at the start, else that of the model."""
+    set_at_start = as_count((ask("/server_info") or ask("/get_server_info")).get("context_length"))
+    listed = objects(ask("/v1/models").get("data")) if set_at_start is None else []
+    return set_at_start or as_count(next(iter(listed), {}).get("max_model_len"))
 
 
 LONG = 200
