@@ -18,7 +18,7 @@ import requests
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-ENTER, TAB = "\ue007", "\ue004"
+TAB = "\ue004"
 FLAGS = (
     "--headless",
     "--no-sandbox",

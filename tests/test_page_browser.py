@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import Browser, chromium, needs_browser, needs_poppler
+from browser import TAB, Browser, chromium, needs_browser, needs_poppler
 from servers import head, raw, serving, status
 from test_page import HOSTILE, SAVED, hostile, long_run, made, prompts_of, shortening_run
 
@@ -137,6 +137,28 @@ def test_text_stands_out_from_its_ground_in_both_themes(browser: Browser, tmp_pa
         "rgb(251, 250, 247)" if theme == "light" else "rgb(20, 23, 27)"
     )
     assert browser.run(CONTRAST) == []
+
+
+def test_everything_that_can_be_used_has_a_name(browser: Browser, tmp_path: Path) -> None:
+    browser.open(written(tmp_path, page([open_run(path) for path in SAVED])))
+    browser.run("document.querySelectorAll('details').forEach(each => each.open = true)")
+    nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    named: dict[str, list[str]] = {}
+    for node in nodes:
+        role = node["role"]["value"]
+        if role in ("button", "link", "searchbox", "group", "region", "main", "heading", "article"):
+            named.setdefault(role, []).append(node.get("name", {}).get("value", ""))
+    assert set(named) >= {"button", "link", "searchbox", "region", "main", "heading", "article"}
+    for role in ("button", "link", "searchbox", "region", "heading", "article"):
+        assert all(named[role]), role
+    assert len(named["main"]) == 1
+    assert named["searchbox"] == ["Only runs with"]
+
+
+def test_the_first_tab_shows_the_way_past_the_head(recovered: Browser) -> None:
+    recovered.press(TAB)
+    assert recovered.run("return document.activeElement.textContent") == "Skip to the run"
+    assert recovered.run("return document.activeElement.getBoundingClientRect().left >= 0")
 
 
 @pytest.mark.parametrize("width", [320, 1280])

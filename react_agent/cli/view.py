@@ -57,7 +57,7 @@ def command(
         )
     made = _page(paths, strict=paths == named, err=err)
     if output is None and not show:
-        out.piece(made)
+        out.piece(_for_stdout(made))
         return
     target = output or _temporary(paths[0])
     write(target, made.encode(), err)
@@ -143,6 +143,15 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise click.ClickException(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _for_stdout(page: str) -> str:
+    """The page as it can be written: it says that it is UTF-8, so in any other encoding it must be ASCII."""
+    from react_agent.cli.screen import own_stdout
+
+    encoding = getattr(own_stdout(), "encoding", None) or "utf-8"
+    is_utf8 = encoding.lower().replace("-", "") == "utf8"
+    return page if is_utf8 else page.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _temporary(run: Path) -> Path:

@@ -64,14 +64,24 @@ def step_section(step: Step, run_id: str, level: int, last_role: str = "") -> Ht
 
 
 def kilobytes(chars: int) -> str:
-    """A size in words for people: `40 kB`."""
-    return (
-        f"{chars} B"
-        if chars < 1000
-        else f"{chars / 1000:.1f} kB"
-        if chars < 10_000
-        else f"{chars / 1000:,.0f} kB"
-    )
+    """A size in words for people.
+
+    >>> kilobytes(512), kilobytes(4000), kilobytes(40_213)
+    ('512 B', '4 kB', '40 kB')
+    """
+    if chars < 1000:
+        return f"{chars} B"
+    shown = f"{chars / 1000:.1f}" if chars < 10_000 else f"{chars / 1000:,.0f}"
+    return f"{shown.removesuffix('.0')} kB"
+
+
+def duration(seconds: float) -> str:
+    """A time in words for people.
+
+    >>> duration(0.012), duration(13.4)
+    ('12 ms', '13.4 s')
+    """
+    return f"{seconds * 1000:.0f} ms" if seconds < 0.1 else f"{seconds:,.1f} s"
 
 
 def writer(observation: Observation, step: parsed.Step) -> str:
@@ -84,7 +94,7 @@ def writer(observation: Observation, step: parsed.Step) -> str:
 
 
 def cut_words(observation: Observation) -> str:
-    """How much of a long result is there: `cut from 40 kB to 4.0 kB`; empty where all of it is."""
+    """How much of a long result is there: `cut from 40 kB to 4 kB`; empty where all of it is."""
     if not observation.omitted:
         return ""
     length = len(observation.text)
@@ -100,7 +110,7 @@ def spans_of(step: Step) -> Spans:
 def figures(step: Step) -> Iterator[str]:
     """What a step took, in words."""
     turn = step.turn
-    yield f"{turn.seconds:.1f} s" if turn.seconds else "not timed"
+    yield duration(turn.seconds) if turn.seconds else "not timed"
     yield from filter(None, [prompt_words(step)])
     if turn.completion.usage.completion is not None:
         yield f"{turn.completion.usage.completion:,} out"
