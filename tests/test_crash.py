@@ -23,7 +23,7 @@ from cli_runs import ACT, ANSWER, COMMAND, Home, assert_one_line
 from test_transcript import HEAD, STRANGE, UNANSWERED, WHOLE, record
 
 from react_agent.errors import TranscriptError
-from react_agent.transcript import Saved, loads, plain, read, reading
+from react_agent.transcript import Recorder, Saved, loads, plain, read, reading
 from react_agent.types import Turn
 
 ROOT = Path(__file__).parent.parent
@@ -132,6 +132,22 @@ def test_s71_a_killed_ask_is_listed_as_it_is_and_can_go_on(home: Home) -> None:
     assert home.react("replay", killed["path"]).exit_code == 0
     done = home.react("ask", "--from", "-1", "-m", home.script(ANSWER))
     assert (done.exit_code, done.stdout) == (0, "409.5\n")
+
+
+def test_s83_ctrl_c_just_before_a_turn_is_saved_keeps_its_reply(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Recorder, turn: Turn, prompt_hash: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recorder, "turn", interrupted)
+    done = home.react("ask", "a", "-m", home.script(ACT, ANSWER), "--json")
+    run = json.loads(done.stdout)
+    assert (done.exit_code, run["outcome"], run["steps"]) == (130, "interrupted", [])
+    (path,) = home.runs
+    ended = read(path).transcript.outcome
+    assert ended is not None
+    assert ended.detail == ACT
 
 
 # ---- damaged

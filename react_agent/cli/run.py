@@ -115,17 +115,19 @@ def run(
     with _recorder(head, settings) as recorder:
 
         def keep(turn: Turn) -> None:
-            turns.append(turn)
             recorder.turn(turn, prompt_hash(sents[-1].parts, settings.secrets))
             sents.append(sents[-1].then(redact_turn(turn, settings.secrets)))
+            turns.append(turn)
 
         taken = () if fork is None else fork.turns
         for turn in taken:
             keep(turn)
         try:
             for turn in _turns(agent, question, heard, displays, settings.secrets, taken, stops):
-                heard.text = ""
                 keep(turn)
+                heard.text = (
+                    ""  # not before: a reply that Ctrl-C keeps from being saved is told as the detail
+                )
                 for display in displays:
                     display.turn(len(turns), turn)
             ended = outcome(turns, agent.max_steps) or _out_of_time(agent)
