@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 from cli_runs import COMMAND, Home
 
-CTRL_C = "\x03"
+CTRL_C, CTRL_D = "\x03", "\x04"
 PATIENCE = 10.0
 PROMPT, MORE = ("> ", ">\x08\x1b[2C"), (". ", ".\x08\x1b[2C")
 """As readline and as prompt_toolkit draw them."""
@@ -57,6 +57,11 @@ class Terminal:
         """Ctrl-C, once the line editor waits: just before, Python notices it only at the next key."""
         time.sleep(0.2)
         self.type(CTRL_C)
+
+    def end(self) -> None:
+        """Ctrl-D, once the line editor waits: just before, it is the terminal's own, and may be lost."""
+        time.sleep(0.2)
+        self.type(CTRL_D)
 
     def ask(self, line: str) -> None:
         """Type a line where one is asked for."""

@@ -89,9 +89,9 @@ def test_ctrl_d_ends_the_reply_and_where_there_is_none_the_run(home: Home) -> No
         for line in ACT:
             ask.type(f"{line}\n")
             ask.expect(line)
-        ask.type("\x04")
+        ask.end()
         ask.expect(f"up to an empty line:\r\n{CUE}")
-        ask.type("\x04")
+        ask.end()
         ask.expect("saved ")
         assert ask.code() == 130
     assert read(home.runs[0]).transcript.turns[0].observations[0].text == "42"
@@ -111,7 +111,7 @@ def test_without_colours_there_are_signs(home: Home) -> None:
         ask.expect(f"drops it.\r\n{CUE}")
         assert "\x1b[32m" not in ask.shown
         assert f"\r\n+ Question: {QUESTION}\r\n" in ask.shown
-        ask.type("\x04")
+        ask.end()
         assert ask.code() == 130
 
 

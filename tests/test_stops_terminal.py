@@ -60,5 +60,5 @@ def test_quitting_saves_and_standard_output_stays_empty(home: Home) -> None:
 def test_ctrl_d_quits(home: Home) -> None:
     with terminal(home, "x", "-m", SUMS, "--step", command="ask") as ask:
         ask.expect("quit] ")
-        ask.type("\x04")
+        ask.end()
         assert ask.code() == 130
