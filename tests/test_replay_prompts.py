@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,11 @@ def test_a_template_that_is_not_there_has_no_places() -> None:
         places("x")
     with pytest.raises(PromptError):
         Prompt.load("x")
+
+
+def test_the_difference_on_the_page_is_what_a_replay_tells(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
+    shown = re.search(r"```\n(differs  run\.yaml.+?)```", page, re.DOTALL)
+    assert shown is not None
+    told = text(found(tmp_path, then(question="Q: $question"))).replace(f"{tmp_path}/", "")
+    assert told.split("\n")[1:] == shown[1].rstrip("\n").split("\n")[1:]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from recorded import TOOLBOX, record
 
 from react_agent.errors import PromptError, TranscriptError
 from react_agent.replay import LEVELS, Level, replay_paths
 from react_agent.replay.update import update
+from react_agent.transcript import loads
 
 ROOT = Path(__file__).parent.parent
 
@@ -115,3 +119,36 @@ def test_a_dialect_that_is_not_there_leaves_the_file_alone(path: Path) -> None:
         update(path)
     assert path.read_text(encoding="utf-8") == before
     assert update(path, levels=["parse"]) == {"parse": 1}
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A file, and the text of a run in which each level differs."""
+    path = tmp_path_factory.mktemp("spoilt") / "run.yaml"
+    record(path)
+    first = ("  kind: act\n", "  kind: malformed\n  code: EMPTY_FINAL\n")
+    return path, edited(path, first, STEP, OPENING, RESULT)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 8), st.booleans()), min_size=1, max_size=9))
+@example([(30, 0, False), (36, 2, True)])
+@settings(max_examples=20)
+def test_no_comment_is_lost_wherever_it_stands(
+    spoilt: tuple[Path, str], places: list[tuple[int, int, bool]]
+) -> None:
+    path, text = spoilt
+    commented = text
+    for place, indent, alone in places:
+        lines = commented.split("\n")
+        at = place % len(lines)
+        if alone:
+            lines.insert(at, f"{' ' * indent}# a word")
+        else:
+            lines[at] += "  # a word"
+        with suppress(TranscriptError):  # what changes a text is no comment
+            if loads("\n".join(lines).encode()) == loads(text.encode()):
+                commented = "\n".join(lines)
+    path.write_text(commented, encoding="utf-8")
+    update(path, toolbox=TOOLBOX)
+    assert differences(path) == []
+    assert path.read_text(encoding="utf-8").count("# a word") == commented.count("# a word")

@@ -43,7 +43,8 @@ def replay(
     checks: list[Check] = []
     if is_imported(saved):
         prompt, toolbox = None, None
-        checks += [Check(0, "prompt", "opening", "skipped")] if "prompt" in levels else []
+        told = ("the run was imported from another agent",)
+        checks += [Check(0, "prompt", "opening", "skipped", notes=told)] if "prompt" in levels else []
     asks = "prompt" in levels and prompt is not None
     before, missing = _before(saved, read) if asks else ((), ())
     with no_network() as attempts:

@@ -57,7 +57,11 @@ def update(
             counted[level] = _count(new, changed)
             new = changed
     if any(counted.values()):
-        replace_file(path, data, rewrite(data, _Changed(saved, new).document))
+        try:
+            written = rewrite(data, _Changed(saved, new).document)
+        except TranscriptError as error:
+            raise TranscriptError(f"{path}, {error}") from error
+        replace_file(path, data, written)
     return {level: count for level, count in counted.items() if count}
 
 

@@ -86,17 +86,20 @@ class _Edit(NamedTuple):
 
 
 def _patched(text: str, old: Document, new: Document, line: int) -> str:
+    """A document with new values; it is read again to be sure of it."""
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     end_of_line = "\r\n" if "\r\n" in text else "\n"
     patched = text
-    edits = sorted(_mapping(text, yaml.compose(text, Loader=loader), old, new), key=lambda edit: edit.start)
-    for edit in reversed(edits):
-        patched = patched[: edit.start] + edit.new.replace("\n", end_of_line) + patched[edit.end :]
     try:
+        edits = sorted(
+            _mapping(text, yaml.compose(text, Loader=loader), old, new), key=lambda edit: edit.start
+        )
+        for edit in reversed(edits):
+            patched = patched[: edit.start] + edit.new.replace("\n", end_of_line) + patched[edit.end :]
         right = _same(plain.load(f"---\n{patched}\n...\n".replace("\r\n", "\n").encode()), new)
-    except (plain.Damaged, plain.Refused):
+    except (plain.Damaged, plain.Refused, ValueError):
         right = False
     if not right:
         raise TranscriptError(
@@ -189,6 +192,11 @@ def _end(text: str, node: Any) -> int:
     return end
 
 
+def _is_block(node: Any) -> bool:
+    """Whether a node is a text below a `|` or `>`."""
+    return getattr(node, "style", None) in ("|", ">")
+
+
 def _children(node: Any) -> Sequence[Any]:
     if isinstance(node.value, str):
         return ()
@@ -210,7 +218,11 @@ def _comments(text: str, start: int, end: int, node: Any, pad: str) -> Iterator[
     """The comments between the texts of a value, put above the line that it begins on."""
     found, at = [], start
     for scalar in _scalars(node):
-        found += _COMMENT.findall(text, at, scalar.start_mark.index)
+        begin = scalar.start_mark.index
+        head = (
+            _line_end(text, begin) if _is_block(scalar) else begin
+        )  # behind `|` a comment may stand as well
+        found += _COMMENT.findall(text, at, head)
         at = scalar.end_mark.index
     found += _COMMENT.findall(text, at, max(at, end))
     if found:
