@@ -454,12 +454,27 @@ def test_the_locale_chooses_the_language(environment: dict[str, str], language: 
     assert language_of(environment) == language
 
 
-@given(st.text(max_size=80), st.integers(20, 80))
-def test_no_wrapped_line_is_wider_than_asked_if_its_words_are_not(text: str, width: int) -> None:
-    lines = wrapped(text, width)
+@given(st.text(max_size=80), st.integers(20, 80), st.sampled_from(["", "  ", "    "]))
+def test_no_wrapped_line_is_wider_than_asked_if_its_words_are_not(text: str, width: int, hang: str) -> None:
+    lines = wrapped(text, width, hang)
     assert "".join("".join(lines).split()) == "".join(text.split())
     for line in lines:
-        assert columns(line) <= width or len(line.split(" ")) == 1 or "`" in line
+        assert columns(line) <= width or len(line.split()) == 1 or "`" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "hang", "lines"),
+    [
+        ("one two three", "", ["one two", "three"]),
+        ("- one two three", "  ", ["- one", "  two", "  three"]),
+        ("    one two", "    ", ["    one", "    two"]),
+        ("观察结果，是程序写的。", "", ["观察结", "果，是程", "序写的。"]),
+        ("a `react ask` b", "", ["a", "`react ask`", "b"]),
+        ("", "", [""]),
+    ],
+)
+def test_a_paragraph_is_wrapped(text: str, hang: str, lines: list[str]) -> None:
+    assert wrapped(text, 8, hang) == lines
 
 
 @given(st.text(alphabet="ab `\n-1.观，。", max_size=120))
@@ -721,7 +736,7 @@ def test_a_class_becomes_one_table(home: Home) -> None:
     cells.feed(shown.stdout)
     assert "img" not in cells.tags
     assert cells.tags.count("tr") == 4
-    assert {"Ann", "<img src=x onerror=alert(1)>", "李明", "2 tries"} <= set(cells.texts)
+    assert {"Ann", "<img src=x onerror=alert(1)>", "李明", "tries: 2"} <= set(cells.texts)
     assert any("cannot be read" in text for text in cells.texts)
     assert broken.exists()
 

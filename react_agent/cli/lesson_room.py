@@ -156,7 +156,7 @@ class Room:
     def reset(self, number: int | None) -> None:
         """Forget one lesson and move its folder aside, or forget all progress."""
         if number is None:
-            self._warn(write_progress(Progress()))
+            self._warn(write_progress(Progress(language=self.progress.language)))
             self.line("reset_all")
             return
         lesson = find(self.lessons, number)
@@ -278,9 +278,8 @@ class Room:
             self.out.line(line, **style)
 
     def _wrapped(self, text: str, *, hang: str = "", style: Mapping[str, Any] | None = None) -> None:
-        indent = text[: len(text) - len(text.lstrip())]
-        for number, line in enumerate(wrapped(text, _width() - len(indent), "")):
-            self.out.line((hang if number else indent) + line, **style or {})
+        for line in wrapped(text, _width(), hang):
+            self.out.line(line, **style or {})
 
 
 def model_of_this_machine() -> str:

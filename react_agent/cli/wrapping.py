@@ -24,8 +24,11 @@ _WIDE_ENDS = re.compile(rf"[{_WIDE}{_CLOSING}]{{2}}")
 
 
 def wrapped(text: str, width: int = MOST, hang: str = "") -> list[str]:
-    """A paragraph in lines of at most `width`; all but the first begin with `hang`."""
-    lines, line = [], ""
+    """A paragraph in lines of at most `width`; all but the first begin with `hang`.
+
+    The blanks that the text begins with are kept.
+    """
+    lines, line = [], text[: len(text) - len(text.lstrip())]
     for word in _WORD.findall(" ".join(text.split())):
         if line.strip() and columns(line + word.rstrip()) > width:
             lines.append(line.rstrip())
