@@ -395,7 +395,7 @@ def test_expectations_must_hold_for_one_run_and_not_for_the_other(home: Home) ->
 
 def test_runs_must_replay_equal(home: Home) -> None:
     lesson = lesson_with(home.path, "  - {replay: runs, least: 2}\n")
-    assert "not there yet" in check_lesson(lesson, home.path)[0].seen
+    assert "no run in runs yet" in check_lesson(lesson, home.path)[0].seen
     for _ in range(2):
         home.react("ask", "-m", home.script(" I know.\nFinal Answer: 4"), "2+2?", "--save", "runs")
     assert check_lesson(lesson, home.path)[0].ok

@@ -98,7 +98,7 @@ def _result(check: Wanted, folder: Path, file: Path | None, language: str) -> Re
     kind = kind_of(check)
     tried = _Try(check, file or folder / check[kind], folder, language)
     if not tried.path.exists():
-        return tried.failed("no_file")
+        return tried.failed("no_run" if kind in ("run", "replay") else "no_file")
     try:
         return KINDS[kind].decide(tried)
     except (ConfigError, TranscriptError, PromptError) as error:
