@@ -13,13 +13,14 @@ from react_agent.workshop.checks import check_lesson, problem_of
 from react_agent.workshop.desk import lay_out
 from react_agent.workshop.lessons import Lesson, Words, lesson_folders, load
 
-LONGEST = 15
-"""Minutes of a lesson."""
+LONGEST = 14
+"""Minutes of a lesson: whoever listens for a quarter of an hour stops doing."""
 
 LEAST_HINTS = 2
 WIDEST_CODE = 76
 """Columns of a line between fences, which is shown indented and never wrapped."""
 
+_SENTENCE_ENDS = re.compile(r"[.!?](?=\s|$)|[。！？]")
 _CODE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -68,6 +69,10 @@ def _of_words(lesson: Lesson, language: str, words: Words) -> Iterator[str]:
         for demand in words.demands
         if not demand.otherwise
     )
+    if len(_SENTENCE_ENDS.findall(words.goal)) != 1:
+        yield f"{path}: the goal must be one sentence; it is {words.goal!r}."
+    if "?" not in words.question and "？" not in words.question:
+        yield f"{path}: ## Question asks nothing."
     if len(words.hints) < LEAST_HINTS:
         yield f"{path}: ## Hints has {len(words.hints)} items; {LEAST_HINTS} are the least."
     for name, text in (("Do", words.do), ("Solution", words.solution)):
