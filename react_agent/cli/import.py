@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FORMATS = ("mini-swe-agent", "openai", "sharegpt", "langchain")
 """The names of `exchange.IMPORTS`, so that the help need not import it."""
 
+MOST_BYTES = 256_000_000
+"""Of a file that is imported."""
+
 
 @click.command("import", short_help="Make saved runs of other programs' logs.")
 @click.argument("file")
@@ -40,7 +43,7 @@ def command(ctx: click.Context, file: str, name: str | None, output: str | None,
 
     out, err = Screen.out(), Screen.err()
     secrets = settings_from().secrets
-    name, foreign = conversations(text_of(file), file, name, err)
+    name, foreign = conversations(text_of(file, MOST_BYTES), file, name, err)
     folder = Path(output) if output is not None else user_runs()
     runs: list[dict[str, Any]] = []
     failed = False

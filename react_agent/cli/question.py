@@ -37,9 +37,9 @@ def whole_question(
     return "\n\n".join(text.strip("\n") for text in (question, appended, *files) if text.strip())
 
 
-def text_of(name: str) -> str:
-    """The text of a file, or of standard input for `-`. Raises `ConfigError` when it is no text."""
-    return _piped() if name == "-" else _file(Path(name))
+def text_of(name: str, most: int = MOST_BYTES) -> str:
+    """The text of a file, or of standard input for `-`. Raises `ConfigError` when it is no text, or too long."""
+    return _piped(most) if name == "-" else _file(Path(name), most)
 
 
 def is_piped() -> bool:
@@ -57,7 +57,7 @@ def _from_argument(argument: str) -> str:
         raise wrong("The question is not UTF-8 text.") from None
 
 
-def _piped() -> str:
+def _piped(most: int = MOST_BYTES) -> str:
     """All of standard input; whoever forgot that it is open is told what is waited for."""
     if not is_piped():
         return ""
@@ -65,26 +65,26 @@ def _piped() -> str:
     told.daemon = True
     told.start()
     try:
-        return _read(sys.stdin.buffer, "standard input")
+        return _read(sys.stdin.buffer, "standard input", most)
     finally:
         told.cancel()
 
 
-def _file(path: Path) -> str:
+def _file(path: Path, most: int = MOST_BYTES) -> str:
     try:
         with path.open("rb") as file:
-            return _read(file, str(path))
+            return _read(file, str(path), most)
     except OSError as error:
         raise wrong(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _read(file: BinaryIO, name: str) -> str:
+def _read(file: BinaryIO, name: str, most: int) -> str:
     try:
-        data = file.read(MOST_BYTES + 1)
+        data = file.read(most + 1)
     except OSError as error:
         raise wrong(f"{name} cannot be read: {error.strerror or error}.") from error
-    if len(data) > MOST_BYTES:
-        raise wrong(f"{name} is longer than {MOST_BYTES // 1_000_000} MB.", "Give the part that matters.")
+    if len(data) > most:
+        raise wrong(f"{name} is longer than {most // 1_000_000} MB.", "Give the part that matters.")
     if b"\0" in data:
         raise wrong(f"{name} is not text: it holds NUL bytes.", "Give UTF-8 text.")
     try:

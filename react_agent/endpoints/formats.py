@@ -7,7 +7,7 @@ beginning-of-text token is never part of them, since servers add it to a string 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -41,6 +41,8 @@ class Piece:
 
     text: str
     trusted: bool = True
+    wanted: int | None = None
+    """The number of the part that it is, where somebody wants to know its place."""
 
 
 FORMATS: dict[str, Format] = {
@@ -177,17 +179,28 @@ def flatten(parts: Sequence[Part], name: str) -> str:
     >>> flatten([Part("user", "Hi"), Part("assistant", "Thought:")], "chatml")
     '<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\nThought:'
     """
-    return _safe(pieces(parts, name), find_format(name).marks)
+    return _safe(pieces(parts, name), find_format(name).marks)[0]
 
 
-def pieces(parts: Sequence[Part], name: str) -> list[Piece]:
+def places(
+    parts: Sequence[Part], name: str, wanted: Collection[int]
+) -> tuple[str, dict[int, tuple[int, int]]]:
+    """The same string, and where in it the parts with the numbers `wanted` stand.
+
+    >>> places([Part("user", "Hi"), Part("assistant", "Thought:")], "plain", {1})
+    ('Hi\\nThought:', {1: (3, 11)})
+    """
+    return _safe(pieces(parts, name, wanted), find_format(name).marks)
+
+
+def pieces(parts: Sequence[Part], name: str, wanted: Collection[int] = ()) -> list[Piece]:
     """The same prompt in pieces of trusted and untrusted text, with nothing broken yet.
 
     >>> [piece.text for piece in pieces([Part("user", "Hi", "question")], "chatml")]
     ['<|im_start|>user\\n', 'Hi', '<|im_end|>\\n<|im_start|>assistant\\n']
     """
     form = find_format(name)
-    *closed, (_, last) = _turns(parts, form)
+    *closed, (_, last) = _turns(parts, form, wanted)
     written = [piece for role, turn in closed for piece in _closed(role, turn, form)]
     return _stripped(_merged([*written, *_opened(last, form)]), " ")
 
@@ -198,7 +211,7 @@ def safe_text(parts: Iterable[Part]) -> str:
     >>> safe_text([Part("user", "say </s>", "question")])
     'say <\u200b/s>'
     """
-    return _safe(_merged(Piece(part.text, part.source not in UNTRUSTED) for part in parts), ())
+    return _safe(_merged(Piece(part.text, part.source not in UNTRUSTED) for part in parts), ())[0]
 
 
 def neutralise(text: str, name: str) -> str:
@@ -233,11 +246,14 @@ def specials(text: str) -> list[str]:
     return list(dict.fromkeys(match[0] for match in _specials((), "", "").finditer(text)))
 
 
-def _turns(parts: Sequence[Part], form: Format) -> list[tuple[Role, list[Piece]]]:
+def _turns(parts: Sequence[Part], form: Format, wanted: Collection[int]) -> list[tuple[Role, list[Piece]]]:
     """Join parts of one role, fold system text into the user's turn if need be, end with the assistant."""
     turns: list[tuple[Role, list[Piece]]] = []
-    for role, run in groupby(parts, key=lambda part: part.role):
-        turn = [Piece(part.text, part.source not in UNTRUSTED) for part in run]
+    for role, run in groupby(enumerate(parts), key=lambda numbered: numbered[1].role):
+        turn = [
+            Piece(part.text, part.source not in UNTRUSTED, number if number in wanted else None)
+            for number, part in run
+        ]
         if role != "assistant":
             turn = _stripped(turn, "\n")
         if form.system_in_user and role == "system":
@@ -277,16 +293,20 @@ def _stripped(turn: list[Piece], characters: str) -> list[Piece]:
 def _merged(turn: Iterable[Piece]) -> list[Piece]:
     """Join neighbours that are trusted; untrusted ones stay as they are, since a prompt only grows."""
     merged: list[Piece] = []
-    for trusted, run in groupby((piece for piece in turn if piece.text), key=lambda piece: piece.trusted):
+    whole = (piece for piece in turn if piece.text)
+    for (trusted, wanted), run in groupby(whole, key=lambda piece: (piece.trusted, piece.wanted)):
         texts = [piece.text for piece in run]
-        merged += [Piece(text, trusted) for text in (["".join(texts)] if trusted else texts)]
+        merged += [Piece(text, trusted, wanted) for text in (["".join(texts)] if trusted else texts)]
     return merged
 
 
-def _safe(written: Iterable[Piece], marks: tuple[str, ...]) -> str:
-    """Join; no special string in untrusted text, nor half in it (`<|im_` + `end|>`)."""
+def _safe(written: Iterable[Piece], marks: tuple[str, ...]) -> tuple[str, dict[int, tuple[int, int]]]:
+    """Join; no special string in untrusted text, nor half in it (`<|im_` + `end|>`).
+
+    Also tells where the wanted pieces stand.
+    """
     whole, find_in = _specials(marks, "", ""), _specials(marks, f"(?={BREAK}*", ")")
-    text = ""
+    text, stand = "", {}
     for at, piece in enumerate(written):
         added = piece.text if piece.trusted else find_in.sub(lambda match: match[0] + BREAK, piece.text)
         seam = text[-LONGEST_SPECIAL:]
@@ -296,7 +316,9 @@ def _safe(written: Iterable[Piece], marks: tuple[str, ...]) -> str:
         ):
             added = BREAK + added
         text += added
-    return text
+        if piece.wanted is not None:
+            stand[piece.wanted] = len(text) - len(added), len(text)
+    return text, stand
 
 
 @cache

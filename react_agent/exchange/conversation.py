@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from react_agent.endpoints.messages import turns
@@ -32,7 +33,7 @@ def conversation(saved: Saved) -> list[Said]:
     Of an imported run, the replies are whole, as the other program took them, and one that begins with a line
     break had no cue before it. Raises as `messages` does.
     """
-    run, prompt = saved.transcript, Prompt.load(saved.transcript.dialect)
+    run, prompt = saved.transcript, prompt_of(saved.transcript.dialect)
     if told := imported(run):
         return [*head_of_import(told), *(said for turn in run.turns for said in _foreign_turn(turn, prompt))]
     return [(role, texts) for role, texts in turns((*parts_of(saved), Part("assistant", "")))]
@@ -41,7 +42,7 @@ def conversation(saved: Saved) -> list[Said]:
 def parts_of(saved: Saved) -> tuple[Part, ...]:
     """The prompt of one of our own runs with its last turn, and without the cue of a next one."""
     run = saved.transcript
-    return Prompt.load(run.dialect).render(run.question, run.specs, run.turns, earlier_of(saved))[:-1]
+    return prompt_of(run.dialect).render(run.question, run.specs, run.turns, earlier_of(saved))[:-1]
 
 
 def imported(run: Transcript) -> Mapping[str, Any] | None:
@@ -63,6 +64,12 @@ def head_of_import(told: Mapping[str, Any]) -> Iterator[Said]:
     for each in told["messages"]:
         role, source = _ROLES[each["role"]]
         yield role, [Part(role, each["text"], source)]
+
+
+@cache
+def prompt_of(dialect: str) -> Prompt:
+    """The template of a dialect, read once. Raises `PromptError`."""
+    return Prompt.load(dialect)
 
 
 def earlier_of(saved: Saved) -> tuple[Earlier, ...]:

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent import parsers
-from react_agent.exchange.conversation import conversation
+from react_agent.exchange.conversation import conversation, prompt_of
 from react_agent.exchange.forms import Foreign, Imported, Message
 from react_agent.exchange.seen import tools_seen
 from react_agent.exchange.written_back import Labels
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Span, Step
 from react_agent.prompt import Prompt
-from react_agent.transcript import Saved, opening_text, prompt_hash
-from react_agent.types import Completion, Observation, Outcome, Part, ToolSpec, Transcript, Turn
+from react_agent.transcript import Saved
+from react_agent.transcript.documents import GrowingHash
+from react_agent.types import Completion, Observation, Outcome, ToolSpec, Transcript, Turn
 
 NO_LABEL = "unlabelled_answer"
 
@@ -30,16 +31,17 @@ def run_of(foreign: Foreign, origin: Mapping[str, Any]) -> Imported:
     `ValueError` where no model has replied.
     """
     speech = _speech(foreign)
-    start, end = _stretch(foreign.messages, speech)
+    steps = [speech.step(each) if each.role == "assistant" else None for each in foreign.messages]
+    start, end = _stretch(foreign.messages, steps, speech)
     head, body = foreign.messages[:start], foreign.messages[start:end]
     asked = head[-1] if head and head[-1].role == "user" else None
-    turns = tuple(_turns(body, speech))
+    turns = tuple(_turns(body, steps[start:end], speech))
     told = [{"role": each.role, "text": speech.shown(each)} for each in head]
     run = Transcript(
         question=speech.labels.question(asked.text) if asked else "",
         dialect=speech.prompt.name,
         specs=speech.specs,
-        opening=opening_text([Part("user", each["text"]) for each in told]),
+        opening="\n\n".join(each["text"].strip("\n") for each in told) + "\n",
         turns=turns,
         outcome=foreign.outcome or _outcome(turns),
         settings={
@@ -47,7 +49,7 @@ def run_of(foreign: Foreign, origin: Mapping[str, Any]) -> Imported:
             "endpoint": {"kind": "imported", "model": foreign.model},
         },
     )
-    lost = (*foreign.lost, *_lost(foreign, start, end, speech))
+    lost = (*foreign.lost, *_lost(foreign, start, end, turns))
     return Imported(Saved(run, _hashes(run), numbers=tuple(range(1, len(turns) + 1))), lost)
 
 
@@ -103,7 +105,7 @@ def _speech(foreign: Foreign) -> _Speech:
     tools = {spec.name: spec.parameters for spec in specs}
     spoken = not calls and any(_is_labelled(parsers.read(text, tools, "stop")) for text in texts)
     labelled = spoken or not foreign.plain_answers
-    prompt = Prompt.load(_dialect(foreign.messages, texts) if spoken else "react")
+    prompt = prompt_of(_dialect(foreign.messages, texts) if spoken else "react")
     return _Speech(prompt, Labels(prompt), specs, labelled)
 
 
@@ -119,13 +121,13 @@ def _is_labelled(step: Step) -> bool:
     )
 
 
-def _stretch(messages: Sequence[Message], speech: _Speech) -> tuple[int, int]:
+def _stretch(messages: Sequence[Message], steps: Sequence[Step | None], speech: _Speech) -> tuple[int, int]:
     """Where the replies to the last question begin and end."""
     questions: list[int] = []
     after: Step | None = None
     for at, message in enumerate(messages):
-        if message.role == "assistant":
-            after = speech.step(message)
+        if steps[at] is not None:
+            after = steps[at]
         elif speech.asks(message, after):
             questions.append(at)
             after = None
@@ -137,10 +139,10 @@ def _stretch(messages: Sequence[Message], speech: _Speech) -> tuple[int, int]:
     raise ValueError("no reply of a model stands in it")
 
 
-def _turns(body: Sequence[Message], speech: _Speech) -> Iterator[Turn]:
-    starts = [at for at, message in enumerate(body) if message.role == "assistant"]
-    for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
-        reply, step = body[start], speech.step(body[start])
+def _turns(body: Sequence[Message], steps: Sequence[Step | None], speech: _Speech) -> Iterator[Turn]:
+    starts = [(at, step) for at, step in enumerate(steps) if step is not None]
+    for (start, step), end in zip(starts, [*(at for at, _ in starts[1:]), len(body)], strict=True):
+        reply = body[start]
         completion = Completion(speech.text(reply), reply.finish_reason, reply.usage, reply.thinking)
         seen = tuple(_observations(body[start + 1 : end], reply, step, speech.labels))
         yield Turn(completion, step, seen)
@@ -180,17 +182,16 @@ def _outcome(turns: Sequence[Turn]) -> Outcome | None:
 def _hashes(run: Transcript) -> tuple[str, ...]:
     """The hash of what stood before each reply."""
     said = conversation(Saved(run))
-    parts: list[Part] = []
-    hashes: list[str] = []
+    growing, hashes = GrowingHash(), []
     replies = len(run.settings["imported"]["messages"])
     for number, (role, texts) in enumerate(said):
         if role == "assistant" and number >= replies:
-            hashes.append(prompt_hash(parts))
-        parts += texts
+            hashes.append(growing.value())
+        growing.add(texts)
     return tuple(hashes)
 
 
-def _lost(foreign: Foreign, start: int, end: int, speech: _Speech) -> Iterator[str]:
+def _lost(foreign: Foreign, start: int, end: int, turns: Sequence[Turn]) -> Iterator[str]:
     head, body, rest = foreign.messages[:start], foreign.messages[start:end], foreign.messages[end:]
     if not head or head[-1].role != "user":
         yield "it has no question; that of the run is empty"
@@ -200,11 +201,11 @@ def _lost(foreign: Foreign, start: int, end: int, speech: _Speech) -> Iterator[s
     if rest:
         yield f"{len(rest)} messages behind the last reply are left out"
     replies = [message for message in body if message.role == "assistant"]
-    for number, message in enumerate(replies, 1):
-        if message.calls and _calls(speech.step(message)) != [(c.tool, c.arguments) for c in message.calls]:
+    for number, (message, turn) in enumerate(zip(replies, turns, strict=True), 1):
+        if message.calls and _calls(turn.step) != [(call.tool, call.arguments) for call in message.calls]:
             yield f"turn {number}: the text of its calls is not read as these calls"
-        elif isinstance(step := speech.step(message), Malformed) and not message.calls:
-            yield f"turn {number}: the reply cannot be read ({step.code})"
+        elif isinstance(turn.step, Malformed) and not message.calls:
+            yield f"turn {number}: the reply cannot be read ({turn.step.code})"
 
 
 def _calls(step: Step) -> list[tuple[str, Mapping[str, Any]]]:

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from react_agent import parsers
-from react_agent.endpoints.formats import FORMATS, find_format, flatten, specials
-from react_agent.exchange.conversation import Said, conversation, imported, parts_of
+from react_agent.endpoints.formats import FORMATS, find_format, places, specials
+from react_agent.exchange.conversation import Said, conversation, imported, parts_of, prompt_of
 from react_agent.exchange.forms import Choices, Written
 from react_agent.exchange.personal import computed_in, mask
 from react_agent.exchange.text import json_line
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step, Tools
-from react_agent.prompt import Prompt
 from react_agent.transcript import Saved
 from react_agent.types import Part, Transcript, Turn
 
@@ -70,7 +69,7 @@ def _reply(turn: Turn, run: Transcript, choices: Choices) -> _Reply:
     whole = accepted and not any(repair.kind == "answer_cut" for repair in step.repairs)
     if _reads(step.said, step, tools):
         return _Reply(_saying(turn, step.said), learned=whole and not specials(step.said))
-    mended = Prompt.load(run.dialect).written(step)
+    mended = prompt_of(run.dialect).written(step)
     if _reads(mended, step, tools):
         learned = whole and choices.repaired == "mend" and not specials(mended)
         return _Reply(_saying(turn, mended), learned=learned)
@@ -130,33 +129,28 @@ class _Masked:
 def _of_parts(parts: list[Part], learned: Sequence[bool], form: str) -> dict[str, object]:
     """The example of a prompt that is one text: spans of replies in it."""
     replies = _last_replies(parts, learned)
-    spans = [
-        (len(flatten(parts[:at], form)), len(flatten(parts[: at + 1], form)))
-        for at, is_learned in replies.items()
-        if is_learned
-    ]
-    return _example(flatten(parts, form), spans, form, closed=parts[-1].source == "model")
+    text, found = places(parts, form, {at for at, is_learned in replies.items() if is_learned})
+    return _example(text, list(found.values()), form, closed=parts[-1].source == "model")
 
 
 def _of_messages(said: Sequence[Said], learned: Sequence[bool], form: str) -> dict[str, object]:
     """The example of a prompt that is messages: whole messages are learned, with their cue."""
     messages: list[dict[str, object]] = []
     parts: list[Part] = []
-    spans: list[tuple[int, int]] = []
-    all_parts = [part for _, texts in said for part in texts]
-    replies = {id(all_parts[at]): is_learned for at, is_learned in _last_replies(all_parts, learned).items()}
+    trained: list[tuple[int, int]] = []
+    every = [part for _, texts in said for part in texts]
+    replies = {id(every[at]): is_learned for at, is_learned in _last_replies(every, learned).items()}
     for role, texts in said:
         trains = any(replies.get(id(part), False) for part in texts)
-        stripped = _stripped(texts)
-        if not stripped:
+        if not (stripped := _stripped(texts)):
             continue
         messages.append({"role": role, "content": "".join(part.text for part in stripped), "train": trains})
         parts += [Part(role, "\n\n")] if parts and parts[-1].role == role else []
-        start = len(flatten(parts, form)) if parts else 0
+        trained += [(len(parts), len(parts) + len(stripped) - 1)] if trains else []
         parts += [replace(part, role=role) for part in stripped]
-        spans += [(start, len(flatten(parts, form)))] if trains else []
-    example = _example(flatten(parts, form), spans, form, closed=parts[-1].role == "assistant")
-    return {**example, "messages": messages}
+    text, found = places(parts, form, {at for ends in trained for at in ends})
+    spans = [(found[first][0], found[last][1]) for first, last in trained]
+    return {**_example(text, spans, form, closed=parts[-1].role == "assistant"), "messages": messages}
 
 
 def _last_replies(parts: Sequence[Part], learned: Sequence[bool]) -> dict[int, bool]:
