@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from atif import Trajectory
 from cli_runs import Home
-from exchange_runs import NOTE, REPLIES, SPECS, TOOLS, run, runs, turn
+from exchange_runs import DIALECTS, NOTE, REPLIES, SPECS, TOOLS, run, runs, turn
 from google.protobuf import json_format
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,13 +22,16 @@ from react_agent import parsers
 from react_agent.cli import export as command
 from react_agent.endpoints.formats import FORMATS, find_format
 from react_agent.exchange import EXPORTS, IMPORTS, Choices, run_of
-from react_agent.parsers.step import Act
+from react_agent.parsers.step import Act, FinalAnswer
+from react_agent.prompt import Prompt
 from react_agent.transcript import Saved, dumps, loads, read
 from react_agent.types import Observation, Outcome
 
 ROOT = Path(__file__).parent.parent
 RUNS = {path.stem: read(path) for path in sorted((ROOT / "transcripts").glob("*.yaml"))}
 DROP = Choices()
+USUAL = {"unlabelled_call", "text_input", "call_arguments", "inline_input"}
+"""What the parser forgives to the spelling of the dialects `json` and `paper` themselves."""
 MEND = Choices(repaired="mend")
 
 
@@ -148,6 +151,23 @@ def test_where_an_endpoint_takes_messages_each_says_whether_it_is_learned() -> N
     )
 
 
+@pytest.mark.parametrize("dialect", [*DIALECTS, "json-zh", "tags-zh", "paper-zh"])
+def test_what_is_written_as_the_dialect_says_is_learned(dialect: str) -> None:
+    call, prompt = turn("call"), Prompt.load(dialect)
+    assert isinstance(call.step, Act)
+    answer = prompt.written(FinalAnswer("", "I know.", "2"))
+    saved = run([turn(prompt.written(call.step)), turn(answer)], dialect=dialect)
+    assert learned(saved)[0].removesuffix("<|im_end|>") == prompt.written(call.step)
+    assert learned(saved)[1] == f"{answer}<|im_end|>"
+
+
+def test_no_turn_is_opened_behind_the_last_result() -> None:
+    saved = run([turn("tags", ["12"])], dialect="tags")
+    assert example(saved)["text"].endswith("<tool_response>\n12\n</tool_response><|im_end|>\n")
+    chat = run([turn("call", ["12"])], endpoint={"kind": "chat", "model": "m"})
+    assert example(chat)["text"].endswith("Observation: 12<|im_end|>\n")
+
+
 def test_the_format_can_be_chosen() -> None:
     found = example(RUNS["no-tool"], Choices(chat_format="llama3"))
     assert found["format"] == "llama3"
@@ -175,7 +195,7 @@ def test_only_what_is_read_without_repair_is_learned(
         part = found["text"][start:end]
         for mark in marks:
             part = part.removesuffix(mark)
-        assert parsers.read(part, TOOLS, "stop").repairs == ()
+        assert {repair.kind for repair in parsers.read(part, TOOLS, "stop").repairs} <= USUAL
         assert "FORGED" not in part
         assert "CUT" not in part
     steps = [each.step for each in saved.transcript.turns]

@@ -225,8 +225,8 @@ def test_the_run_is_about_the_last_question_that_was_answered() -> None:
     assert done.saved.transcript.question == "b?"
     assert done.saved.transcript.outcome == Outcome("answered", "B.")
     assert done.lost == (
-        "1 earlier replies stand in the head of the run, not as turns",
-        "1 messages behind the last reply are left out",
+        "earlier replies that stand in the head of the run, not as turns: 1",
+        "messages behind the last reply that are left out: 1",
     )
 
 
@@ -254,8 +254,8 @@ def test_what_is_no_text_is_told_and_not_silently_lost() -> None:
     done = imported(json.dumps(said))
     assert done.saved.transcript.turns[0].completion.thinking == "hm"
     assert done.lost == (
-        "content of the kind 'image_url' (1 times)",
-        "`audio` of a message (1 times)",
+        "content of the kind 'image_url' (1x)",
+        "`audio` of a message (1x)",
     )
 
 
@@ -266,7 +266,7 @@ def test_arguments_that_are_no_object_are_kept() -> None:
     step = done.saved.transcript.turns[0].step
     assert isinstance(step, Act)
     assert step.actions[0].arguments == {"input": "gold price"}
-    assert done.lost == ("arguments that are no JSON object are the text `input` (1 times)",)
+    assert done.lost == ("arguments that are no JSON object are the text `input` (1x)",)
 
 
 def test_a_refusal_is_an_answer() -> None:
@@ -477,7 +477,7 @@ def test_inner_chains_and_stray_text_are_told() -> None:
     inner = "\x1b[1m> Entering new LLMMathChain chain...\x1b[0m\n4000 * 3\n\x1b[1m> Finished chain.\x1b[0m\n"
     log = LOG.replace("Observation: \x1b[33;1m", f"{inner}WARNING: slow\nObservation: \x1b[33;1m")
     assert imported(log).lost == (
-        "what 1 inner chains printed is left out",
+        "what inner chains printed is left out (1x)",
         "text between model and tools is left out: 'WARNING: slow'",
     )
 

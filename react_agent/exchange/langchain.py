@@ -83,7 +83,7 @@ def _chains(text: str) -> Iterator[_Chain]:
 
 
 def _run(chain: _Chain) -> Foreign:
-    lost = [f"what {chain.inner} inner chains printed is left out"] if chain.inner else []
+    lost = [f"what inner chains printed is left out ({chain.inner}x)"] if chain.inner else []
     pieces = list(_coloured(chain.text) if COLOUR.search(chain.text) else _labelled(chain.text))
     said: list[Message] = []
     question = _question(chain.behind)

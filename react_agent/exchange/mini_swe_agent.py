@@ -64,7 +64,7 @@ def _trajectory(value: Mapping[str, Any]) -> Foreign:
     said = [message for each in value["messages"] for message in _messages(_mapping(each), lost)]
     said = list(_ended(said, str(info.get("submission") or "")))
     config = _mapping(info.get("config"))
-    sentences = [f"{what} ({count} times)" for what, count in lost.items()]
+    sentences = [f"{what} ({count}x)" for what, count in lost.items()]
     sentences += ["the settings of the agent (`info.config`) are left out"] if config else []
     model = _mapping(config.get("model")).get("model_name")
     told = {"version": info.get("mini_version"), "exit_status": info.get("exit_status")}

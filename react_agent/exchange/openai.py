@@ -76,7 +76,7 @@ def conversation(value: Mapping[str, Any]) -> Foreign:
         said,
         tuple(_specs(value.get("tools") or value.get("functions") or ())),
         model=value["model"] if isinstance(value.get("model"), str) else "",
-        lost=tuple(f"{what} ({count} times)" for what, count in lost.items()),
+        lost=tuple(f"{what} ({count}x)" for what, count in lost.items()),
     )
 
 

@@ -197,9 +197,9 @@ def _lost(foreign: Foreign, start: int, end: int, turns: Sequence[Turn]) -> Iter
         yield "it has no question; that of the run is empty"
     earlier = sum(message.role == "assistant" for message in head)
     if earlier:
-        yield f"{earlier} earlier replies stand in the head of the run, not as turns"
+        yield f"earlier replies that stand in the head of the run, not as turns: {earlier}"
     if rest:
-        yield f"{len(rest)} messages behind the last reply are left out"
+        yield f"messages behind the last reply that are left out: {len(rest)}"
     replies = [message for message in body if message.role == "assistant"]
     for number, (message, turn) in enumerate(zip(replies, turns, strict=True), 1):
         if message.calls and _calls(turn.step) != [(call.tool, call.arguments) for call in message.calls]:

@@ -18,6 +18,7 @@ from react_agent.exchange.forms import Choices, Written
 from react_agent.exchange.personal import computed_in, mask
 from react_agent.exchange.text import json_line
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step, Tools
+from react_agent.prompt import Prompt
 from react_agent.transcript import Saved
 from react_agent.types import Part, Transcript, Turn
 
@@ -25,6 +26,9 @@ BY_MESSAGES = frozenset({"chat", "ollama-chat", "imported"})
 """Kinds of endpoints that take messages, so that the format of the text is not the run's to know."""
 
 USUAL = "chatml"
+
+OF_CONTENT = frozenset({"placeholder"})
+"""Repairs that are about what a reply says; what else is forgiven to our own spelling is the dialect's way."""
 
 
 def write(saved: Saved, choices: Choices) -> Written:
@@ -67,24 +71,34 @@ def _reply(turn: Turn, run: Transcript, choices: Choices) -> _Reply:
     if isinstance(step, Malformed):
         return _Reply(_saying(turn, step.said), learned=False)
     whole = accepted and not any(repair.kind == "answer_cut" for repair in step.repairs)
-    if _reads(step.said, step, tools):
-        return _Reply(_saying(turn, step.said), learned=whole and not specials(step.said))
-    mended = prompt_of(run.dialect).written(step)
-    if _reads(mended, step, tools):
-        learned = whole and choices.repaired == "mend" and not specials(mended)
+    prompt = prompt_of(run.dialect)
+    mended = prompt.written(step)
+    usual = _forgiven(mended, step, tools) or frozenset()
+    said = _forgiven(step.said, step, tools)
+    if said is not None and said <= usual and not said & OF_CONTENT:
+        return _Reply(_saying(turn, step.said), learned=whole and not _forges(step.said, prompt))
+    if _forgiven(mended, step, tools) is not None and not usual & OF_CONTENT:
+        learned = whole and choices.repaired == "mend" and not _forges(mended, prompt)
         return _Reply(_saying(turn, mended), learned=learned)
     return _Reply(_saying(turn, step.said), learned=False)
 
 
-def _reads(text: str, wanted: Step, tools: Tools) -> bool:
-    """Whether a text is read as this step, and nothing has to be forgiven."""
+def _forgiven(text: str, wanted: Step, tools: Tools) -> frozenset[str] | None:
+    """What has to be forgiven so that a text is read as this step; None if it is read as another."""
     step = parsers.read(text, tools, "stop")
-    if type(step) is not type(wanted) or step.repairs or step.thought != wanted.thought:
-        return False
+    same = type(step) is type(wanted) and step.thought == wanted.thought
     if isinstance(step, Act) and isinstance(wanted, Act):
         calls = [[(action.tool, action.arguments) for action in each.actions] for each in (step, wanted)]
-        return calls[0] == calls[1]
-    return isinstance(step, FinalAnswer) and isinstance(wanted, FinalAnswer) and step.answer == wanted.answer
+        same &= calls[0] == calls[1]
+    if isinstance(step, FinalAnswer) and isinstance(wanted, FinalAnswer):
+        same &= step.answer == wanted.answer
+    return frozenset(repair.kind for repair in step.repairs) if same else None
+
+
+def _forges(text: str, prompt: Prompt) -> bool:
+    """Whether a reply holds special tokens that are not those of its dialect."""
+    own = {mark for name in ("call", "answer") for mark in specials(prompt.texts.texts[name])}
+    return not own.issuperset(specials(text))
 
 
 def _saying(turn: Turn, text: str) -> Turn:
@@ -130,7 +144,7 @@ def _of_parts(parts: list[Part], learned: Sequence[bool], form: str) -> dict[str
     """The example of a prompt that is one text: spans of replies in it."""
     replies = _last_replies(parts, learned)
     text, found = places(parts, form, {at for at, is_learned in replies.items() if is_learned})
-    return _example(text, list(found.values()), form, closed=parts[-1].source == "model")
+    return _example(text, list(found.values()), form, last=parts[-1])
 
 
 def _of_messages(said: Sequence[Said], learned: Sequence[bool], form: str) -> dict[str, object]:
@@ -150,7 +164,7 @@ def _of_messages(said: Sequence[Said], learned: Sequence[bool], form: str) -> di
         parts += [replace(part, role=role) for part in stripped]
     text, found = places(parts, form, {at for ends in trained for at in ends})
     spans = [(found[first][0], found[last][1]) for first, last in trained]
-    return {**_example(text, spans, form, closed=parts[-1].role == "assistant"), "messages": messages}
+    return {**_example(text, spans, form, last=parts[-1]), "messages": messages}
 
 
 def _last_replies(parts: Sequence[Part], learned: Sequence[bool]) -> dict[int, bool]:
@@ -172,10 +186,16 @@ def _stripped(texts: Sequence[Part]) -> list[Part]:
     return parts
 
 
-def _example(text: str, spans: Sequence[tuple[int, int]], form: str, *, closed: bool) -> dict[str, object]:
-    """The whole text; a span that ends a turn takes the mark with it, so that the model learns to stop."""
-    closing = find_format(form).assistant[1]
-    text += closing if closed else ""
+def _example(text: str, spans: Sequence[tuple[int, int]], form: str, *, last: Part) -> dict[str, object]:
+    """The whole text; a span that ends a turn takes the mark with it, so that the model learns to stop.
+
+    What ends with a reply is closed, and no turn is opened behind what others wrote last.
+    """
+    opening, closing = find_format(form).assistant
+    if last.source == "model":
+        text += closing
+    elif last.role != "assistant":
+        text = text.removesuffix(opening.rstrip(" "))
     mark = next((stop for stop in find_format(form).stop if closing.startswith(stop)), "")
     ends = [end + len(mark) if mark and text.startswith(mark, end) else end for _, end in spans]
     return {
