@@ -238,6 +238,12 @@ def test_a_single_folder_of_a_lesson_may_be_named(tmp_path: Path) -> None:
         (ABOUT.replace("answers", "answer"), PAGE, "a check must name one of"),
         (ABOUT.replace("    give: {x: 4}", "    give: {x: /(/}"), PAGE, "regular expression"),
         (ABOUT + "    gave: 1\n", PAGE, "there is no `gave`"),
+        ("minutes: 5\nchecks:\n  - {run: runs, expect: []}\n", PAGE, "`expect` demands nothing"),
+        ("minutes: 5\nchecks:\n  - {answers: a.yaml, give: 4}\n", PAGE, "`give` must be a mapping"),
+        ("minutes: 5\nchecks:\n  - {expectations: a.yaml, passes: 4, fails: b}\n", PAGE, "`passes` must be text"),
+        ("minutes: 5\nchecks:\n  - {tool: t.py, call: x, arguments: 3, tells: 1}\n", PAGE, "must be a mapping"),
+        ("minutes: 5\nchecks:\n  - {replay: runs, least: many}\n", PAGE, "`least` must be a whole number"),
+        ("minutes: 5\nchecks:\n  - {tool: t.py, call: x}\n", PAGE, "tells or refuses"),
         (ABOUT.replace("    give: {x: 4}\n", ""), PAGE, "`give` is missing"),
         (ABOUT.replace("5", "50"), PAGE, "50 minutes are more than 14"),
         (ABOUT, PAGE.replace("A goal.", "A goal. And one more."), "the goal must be one sentence"),
@@ -574,6 +580,13 @@ def test_the_next_lesson_is_laid_out_beside_the_first_one(home: Home) -> None:
     inside = desk(home, LESSONS[0])
     shown = inside.react("lesson", "start", "1")
     assert f"cd ../{LESSONS[1].key}" in shown.stdout
+    assert desk(home, LESSONS[1]).path.is_dir()
+
+
+def test_the_next_lesson_is_laid_out_beside_this_one_also_without_the_progress(home: Home) -> None:
+    home.react("lesson", "start", "0")
+    home.react("lesson", "reset")
+    desk(home, LESSONS[0]).react("lesson", "start", "1")
     assert desk(home, LESSONS[1]).path.is_dir()
 
 

@@ -47,8 +47,9 @@ def command(lang: str | None, lessons: Path | None, teacher: bool) -> None:
     ctx = click.get_current_context()
     ctx.meta[ROOM] = {"lang": lang, "lessons": lessons}
     if ctx.invoked_subcommand is None:
-        room = _room()
-        room.tell_for_teachers() if teacher else room.tell_list()
+        from react_agent.cli.lesson_teacher import tell_for_teachers
+
+        tell_for_teachers(_room()) if teacher else _room().tell_list()
 
 
 @command.command(short_help="Lay out a lesson and tell what to do.")
@@ -103,14 +104,18 @@ def reset(number: int | None, **given: Any) -> None:
 @room_options
 def collect(folder: Path, **given: Any) -> None:
     """Print one HTML table of the results in DIR, which holds a folder for each learner."""
-    _room(**given).collect(folder)
+    from react_agent.cli.lesson_teacher import tell_results
+
+    tell_results(_room(**given), folder)
 
 
 @command.command(short_help="Look for what is wrong with lessons.")
 @room_options
 def lint(**given: Any) -> None:
     """Look for what is wrong with the lessons of --lessons DIR, or with ours. Exit code 1 for a fault."""
-    click.get_current_context().exit(0 if _room(read=False, **given).lint() else 1)
+    from react_agent.cli.lesson_teacher import tell_problems
+
+    click.get_current_context().exit(0 if tell_problems(_room(read=False, **given)) else 1)
 
 
 def _room(*, read: bool = True, **given: Any) -> Room:

@@ -17,7 +17,7 @@ from react_agent.cli.wrapping import CODE, MOST, markdown_lines, wrapped
 from react_agent.config import wrong
 from react_agent.workshop import Lesson, find, read_lessons
 from react_agent.workshop.desk import HOME, PAGE, lay_out, put_away
-from react_agent.workshop.lessons import OURS, Words
+from react_agent.workshop.lessons import Words
 from react_agent.workshop.progress import (
     Progress,
     Record,
@@ -71,21 +71,7 @@ class Room:
             told = say(self.language, state) if state else ""
             style = {"fg": "green"} if record.passed else {}
             self.out.line(f"{lesson.number:>3}  {title}  {time}  {told}".rstrip(), **style)
-        self._together()
-
-    def tell_for_teachers(self) -> None:
-        """Times, goals, what is checked, and what learners usually ask."""
-        for lesson in self.lessons:
-            words = lesson.said(self.language)
-            self._title(lesson, words)
-            self.line("demands", bold=True)
-            for demand in words.demands:
-                self._wrapped(f"- {demand.says}", hang="  ")
-            self.line("discuss", question=words.question)
-            self.line("asked", bold=True)
-            self._markdown(words.teacher)
-            self.out.line("")
-        self._together()
+        self.tell_sum()
 
     def start(self, number: int, into: Path | None) -> None:
         """Lay the lesson out, and tell what to do."""
@@ -96,13 +82,13 @@ class Room:
         record = self.progress.of(lesson.key)
         started = record.started or _now()
         self._keep(lesson, replace(record, folder=str(folder), started=started), home)
-        self._title(lesson, words)
+        self.title(lesson, words)
         if Path.cwd() != folder:
             self.line("go_there", folder=_short(folder))
         self.line("there" if there else "laid_out", folder=f"{_short(folder)} ({PAGE}, …)")
         self._tell_model(lesson)
         self.out.line("")
-        self._markdown(self._filled(lesson, words.do))
+        self.markdown(self._filled(lesson, words.do))
         self.out.line("")
         self.line("then", number=number)
 
@@ -141,7 +127,7 @@ class Room:
         first = 0 if record.hints >= len(hints) else shown - 1
         for index in range(first, shown):
             self.line("hint", number=index + 1, all=len(hints), bold=True)
-            self._markdown(self._filled(lesson, hints[index]))
+            self.markdown(self._filled(lesson, hints[index]))
         self.line("more_hints" if shown < len(hints) else "no_more_hints", number=number)
 
     def solution(self, number: int) -> None:
@@ -151,7 +137,7 @@ class Room:
         self._keep(lesson, replace(record, solution=record.solution or not record.passed))
         self.line("solution", number=number, bold=True)
         self.out.line("")
-        self._markdown(self._filled(lesson, lesson.said(self.language).solution))
+        self.markdown(self._filled(lesson, lesson.said(self.language).solution))
 
     def reset(self, number: int | None) -> None:
         """Forget one lesson and move its folder aside, or forget all progress."""
@@ -170,51 +156,41 @@ class Room:
             self.line("reset_nothing", number=number)
         self.line("next", number=number)
 
-    def collect(self, folder: Path) -> None:
-        """One HTML table on standard output."""
-        from react_agent.workshop.collect import page, results
-
-        found = results(folder)
-        if not found:
-            raise wrong(say(self.language, "nobody", folder=folder))
-        self.out.piece(page(found, self.lessons, self.language))
-        self.err.line(say(self.language, "collected", learners=len(found)))
-
-    def lint(self) -> bool:
-        """Whether all lessons are sound."""
-        from react_agent.workshop.lessons import LANGUAGES, lesson_folders
-        from react_agent.workshop.lint import lint
-
-        place = self.own or OURS
-        problems = list(lint(place))
-        for problem in problems:
-            self.out.line(problem, fg="red")
-        folders = lesson_folders(place)
-        missing = [
-            path for each in folders for name in LANGUAGES if not (path := each / f"{name}.md").exists()
-        ]
-        for path in missing:
-            self.line("one_language", path=path, fg="yellow")
-        if not problems:
-            self.line("sound", lessons=len(folders), fg="green")
-        return not problems
-
     def line(self, key: str, **slots: object) -> None:
         """A sentence of ours, wrapped; `fg` and `bold` are its style."""
         style: dict[str, Any] = {name: slots.pop(name) for name in ("fg", "bold") if name in slots}
-        self._wrapped(say(self.language, key, **slots), style=style)
+        self.paragraph(say(self.language, key, **slots), style=style)
 
-    def _together(self) -> None:
+    def tell_sum(self) -> None:
+        """How much is done, and how long all of it takes."""
         done = sum(bool(self.progress.of(lesson.key).passed) for lesson in self.lessons)
         minutes = sum(lesson.minutes for lesson in self.lessons)
         self.line("together", done=done, all=len(self.lessons), minutes=minutes)
 
+    def title(self, lesson: Lesson, words: Words) -> None:
+        """What a lesson is called, how long it takes, and its goal."""
+        self.line("lesson", number=lesson.number, title=words.title, minutes=lesson.minutes, bold=True)
+        self.line("goal", goal=words.goal)
+
+    def markdown(self, text: str) -> None:
+        """A text of a lesson."""
+        for line, is_code in markdown_lines(text, _width()):
+            style = {"fg": "cyan"} if is_code else {}
+            self.out.line(line, **style)
+
+    def paragraph(self, text: str, *, hang: str = "", style: Mapping[str, Any] | None = None) -> None:
+        """A text of one paragraph, wrapped; `hang` stands before its further lines."""
+        for line in wrapped(text, _width(), hang):
+            self.out.line(line, **style or {})
+
     def _home(self, into: Path | None) -> Path:
-        """Where folders of lessons are made: as before, unless that is gone."""
+        """Where folders of lessons are made: as before, unless that is gone, then beside this one or in here."""
         if into is not None:
             return into.absolute()
-        before = Path(self.progress.home)
-        return before if self.progress.home and before.is_dir() else Path.cwd() / HOME
+        before, here = Path(self.progress.home), Path.cwd()
+        if self.progress.home and before.is_dir():
+            return before
+        return here.parent if here.parent.name == HOME else here / HOME
 
     def _folder(self, lesson: Lesson, record: Record) -> Path | None:
         """The learner's folder of a lesson: this one, the one that was laid out, or one that is near."""
@@ -241,17 +217,13 @@ class Room:
         discuss = say(self.language, "discuss", question=words.question)
         return "\n\n".join((f"# {title}", goal, self._filled(lesson, words.do), then, discuss)) + "\n"
 
-    def _title(self, lesson: Lesson, words: Words) -> None:
-        self.line("lesson", number=lesson.number, title=words.title, minutes=lesson.minutes, bold=True)
-        self.line("goal", goal=words.goal)
-
     def _tell_results(self, lesson: Lesson, results: Sequence[Result]) -> None:
         for demand, result in zip(lesson.said(self.language).demands, results, strict=False):
             style = {"fg": "green"} if result.ok else {"fg": "red"}
-            self._wrapped(f"{DONE if result.ok else OPEN} {demand.says}", hang=CODE, style=style)
+            self.paragraph(f"{DONE if result.ok else OPEN} {demand.says}", hang=CODE, style=style)
             if not result.ok:
-                self._wrapped(CODE + say(self.language, "seen", seen=result.seen), hang=CODE)
-                self._wrapped(CODE + self._filled(lesson, demand.otherwise), hang=CODE)
+                self.paragraph(CODE + say(self.language, "seen", seen=result.seen), hang=CODE)
+                self.paragraph(CODE + self._filled(lesson, demand.otherwise), hang=CODE)
 
     def _tell_done(self, lesson: Lesson, words: Words) -> None:
         self.line("checked", number=lesson.number, fg="green", bold=True)
@@ -271,15 +243,6 @@ class Room:
         if not lesson.model or MODEL not in text:
             return text
         return text.replace(MODEL, model_of_this_machine() or lesson.model)
-
-    def _markdown(self, text: str) -> None:
-        for line, is_code in markdown_lines(text, _width()):
-            style = {"fg": "cyan"} if is_code else {}
-            self.out.line(line, **style)
-
-    def _wrapped(self, text: str, *, hang: str = "", style: Mapping[str, Any] | None = None) -> None:
-        for line in wrapped(text, _width(), hang):
-            self.out.line(line, **style or {})
 
 
 def model_of_this_machine() -> str:

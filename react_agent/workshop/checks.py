@@ -45,6 +45,16 @@ Wanted: TypeAlias = Mapping[str, Any]
 """A check as it stands in `lesson.yaml`."""
 
 
+SHAPES: Mapping[str, type] = {
+    **dict.fromkeys(("call", "effect", "passes", "fails", "tools"), str),
+    **dict.fromkeys(("arguments", "give"), dict),
+    "least": int,
+}
+"""What stands behind a key, where not anything may."""
+
+SHAPE_WORDS: Mapping[type, str] = {str: "text", dict: "a mapping", int: "a whole number"}
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """Whether a check is passed, and what decided that, in one sentence."""
@@ -80,9 +90,14 @@ def problem_of(check: Wanted) -> str:
         return f"{kind}: `{missing[0]}` is missing."
     if unknown := [key for key in check if key not in allowed]:
         return f"{kind}: there is no `{unknown[0]}`; there are {', '.join(sorted(allowed))}."
+    for key, value in check.items():
+        if not isinstance(value, SHAPES.get(key, object)):
+            return f"{kind}: `{key}` must be {SHAPE_WORDS[SHAPES[key]]}, not {value!r}."
+    if kind == "tool" and not {"tells", "refuses"} & check.keys():
+        return "tool: it must say what the tool tells or refuses."
     try:
-        if "expect" in check:
-            expect.load_expectations(check["expect"], "expect")
+        if "expect" in check and not expect.load_expectations(check["expect"], "expect"):
+            return f"{kind}: `expect` demands nothing."
         for key in ("tells", "refuses"):
             read_like(check.get(key, "anything"))
         for value in check.get("give", {}).values():
@@ -118,6 +133,10 @@ class _Try:
         """Not passed, in the words of `words.yaml`."""
         return Result(False, say(self.language, key, **{"name": self.path.name, **slots}))
 
+    def lacks(self, name: str, finding: expect.Finding) -> Result:
+        """Not passed, since a run is not as it is expected."""
+        return self.failed("not_met", name=name, wanted=finding.expectation, told=finding.told)
+
     def own_tools(self) -> tuple[Tool, ...]:
         return load_tools(self.folder / self.check["tools"]) if "tools" in self.check else ()
 
@@ -125,24 +144,24 @@ class _Try:
 def _run(tried: _Try) -> Result:
     """The run that comes nearest decides."""
     wanted = expect.load_expectations(tried.check["expect"])
-    found = [_compared(each, wanted) for each in _newest(tried.path)]
+    found = [(each, _missing(each, wanted)) for each in _newest(tried.path)]
     if not found:
         return tried.failed("no_run")
     file, missing = min(found, key=lambda each: len(each[1]))
-    return Result(not missing, f"{file.name}: {missing[0]}" if missing else file.name)
+    return tried.lacks(file.name, missing[0]) if missing else Result(True, file.name)
 
 
 def _newest(path: Path) -> Sequence[Path]:
     return saved_runs(path)[:MOST_RUNS] if path.is_dir() else [path]
 
 
-def _compared(file: Path, wanted: Sequence[expect.Expectation]) -> tuple[Path, list[str]]:
+def _missing(file: Path, wanted: Sequence[expect.Expectation]) -> list[expect.Finding]:
     """What a run lacks; one that cannot be read lacks everything."""
     try:
-        findings = expect.check(read(file), wanted)
+        findings: Sequence[expect.Finding] = expect.check(read(file), wanted)
     except TranscriptError as error:
-        return file, [str(error)] * (len(wanted) + 1)
-    return file, [finding.told for finding in findings if not finding.ok]
+        return [expect.Finding(each, False, str(error)) for each in wanted]
+    return [finding for finding in findings if not finding.ok]
 
 
 def _script(tried: _Try) -> Result:
@@ -155,8 +174,8 @@ def _script(tried: _Try) -> Result:
     ended = outcome(turns, agent.max_steps) or Outcome("unfinished")
     run = Transcript("?", "react", toolbox.specs, "", tuple(turns), ended)
     findings = expect.check(run, expect.load_expectations(tried.check["expect"]))
-    missing = [finding.told for finding in findings if not finding.ok]
-    return Result(not missing, missing[0] if missing else tried.path.name)
+    missing = [finding for finding in findings if not finding.ok]
+    return tried.lacks(tried.path.name, missing[0]) if missing else Result(True, tried.path.name)
 
 
 def _replay(tried: _Try) -> Result:
@@ -175,13 +194,13 @@ def _replay(tried: _Try) -> Result:
 
 def _expectations(tried: _Try) -> Result:
     wanted = expect.load_expectations(tried.path)
-    _, missing = _compared(tried.folder / tried.check["passes"], wanted)
-    if missing:
-        return Result(False, f"{tried.check['passes']}: {missing[0]}")
-    _, missing = _compared(tried.folder / tried.check["fails"], wanted)
+    good, bad = tried.check["passes"], tried.check["fails"]
+    if missing := _missing(tried.folder / good, wanted):
+        return tried.lacks(good, missing[0])
+    missing = _missing(tried.folder / bad, wanted)
     if not missing:
-        return tried.failed("unnoticed", run=tried.check["fails"])
-    return Result(True, missing[0])
+        return tried.failed("unnoticed", run=bad)
+    return Result(True, missing[0].told)
 
 
 def _tool(tried: _Try) -> Result:
