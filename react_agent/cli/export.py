@@ -43,8 +43,7 @@ def command(
 ) -> None:
     """Write saved RUNs, or folders of them, in another form.
 
-    What the form cannot hold is told on standard error. Exit codes: 0 all written, 1 a run cannot be read,
-    5 nothing to export.
+    Warnings go to standard error. Exit codes: 0 all written, 1 a run cannot be read, 5 nothing to export.
     """
     from react_agent.cli.exits import NOTHING_TO_REPLAY, Failure, failure, show
     from react_agent.cli.screen import Screen
