@@ -486,6 +486,15 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "file/out.md cannot be written" in done.stderr
 
 
+def test_a_run_is_not_written_over(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = home.write("run.yaml", (ROOT / "transcripts" / "time.yaml").read_text("utf-8"))
+    before = path.read_bytes()
+    done = home.react("export", "run.yaml", "--format", "md", "-o", "./run.yaml")
+    assert (done.exit_code, path.read_bytes()) == (2, before)
+    assert "it would be lost" in done.stderr
+
+
 def test_an_unknown_chat_format_is_told(tmp_path: Path) -> None:
     file = str(ROOT / "transcripts/time.yaml")
     done = Home(tmp_path).react("export", file, "--format", "sft", "--chat-format", "nope")

@@ -54,6 +54,8 @@ def command(
     form, err = EXPORTS[name], Screen.err()
     files = [file for run in runs for file in (sorted(run.rglob("*.yaml")) if run.is_dir() else [run])]
     to_folder = output is not None and (output.endswith("/") or Path(output).is_dir())
+    if output is not None and Path(output).resolve() in {file.resolve() for file in files}:
+        raise click.UsageError(f"{output} is a run that is exported; it would be lost. Name another file.")
     if form.joined is None and len(files) > 1 and not to_folder:
         raise click.UsageError(f"A file in the form {name} holds one run. Name a folder: -o DIR/")
     if not files:
