@@ -149,6 +149,19 @@ def test_a_server_that_is_silent_is_not_waited_for() -> None:
     assert time.monotonic() - begun < 4
 
 
+def test_a_server_with_several_models_names_them() -> None:
+    with serving(OpenAIServer("x", names=("alpha", "beta"))) as server:
+        endpoint = open_endpoint(server.url, sampling=Sampling())
+        with pytest.raises(ConfigError, match=r"has several models: alpha, beta\. Name one: -m openai:NAME"):
+            endpoint.context()
+
+
+def test_one_try_is_not_counted() -> None:
+    with pytest.raises(EndpointError) as caught:
+        detect(f"http://127.0.0.1:{free_port()}")
+    assert "Tried" not in str(caught.value)
+
+
 # ---- by the command
 
 

@@ -98,9 +98,9 @@ def _found_at(
 
     def open_found(found: Found) -> Endpoint:
         if found.kind not in BY_ADDRESS and not found.model:
-            names = ", ".join(found.models[:12]) or "none is loaded"
+            has = f"has several models: {', '.join(found.models[:12])}" if found.models else "tells no model"
             raise ConfigError(
-                f"The server at {url.rpartition('@')[2]} ({found.how}) does not have one model: {names}. "
+                f"The server at {url.rpartition('@')[2]} ({found.how}) {has}. "
                 f"Name one: -m {found.kind}:NAME --base-url URL"
             )
         name = f"{found.kind}:{url if found.kind in BY_ADDRESS else found.model}"

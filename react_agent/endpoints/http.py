@@ -101,7 +101,7 @@ def _wait(again: Again, tried: int, begun: float, deadline: float, limits: Limit
     if tried >= limits.tries:
         spent = time.monotonic() - begun
         raise type(error)(
-            f"{error} Tried {tried} times in {spent:.1f} s.",
+            f"{error} Tried {tried} times in {spent:.1f} s." if tried > 1 else str(error),
             url=error.url,
             status=error.status,
             body=error.body,
