@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ if shutil.which("tmux") is None and not os.environ.get("CI"):
     pytest.skip("tmux is not installed", allow_module_level=True)
 
 WIDE, HIGH = 80, 24
-PATIENCE = 20.0
+PATIENCE = 60.0
 WALKED = LESSONS if os.environ.get("REACT_WALK") else LESSONS[:1]
 CTRL_C = "C-c"
 
@@ -36,7 +36,7 @@ class Terminal:
     """A shell in a window of tmux, in a home of its own."""
 
     def __init__(self, home: Path, **more: str) -> None:
-        self._socket = f"lessons-{os.getpid()}-{home.name[-20:]}"
+        self._socket = f"lessons-{os.getpid()}-{home.parent.name[-20:]}-{home.name}"
         self._number = 0
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
@@ -96,26 +96,28 @@ class Terminal:
         return run.stdout.decode()
 
 
-@pytest.fixture(params=["en", "zh"])
-def language(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def terminal(tmp_path: Path, language: str) -> Iterator[Terminal]:
-    """In Chinese by the locale; in English without colours."""
-    more = {"LC_ALL": "zh_CN.UTF-8", "PYTHONUTF8": "1"} if language == "zh" else {"NO_COLOR": "1"}
-    opened = Terminal(tmp_path, **more)
-    yield opened
-    opened.close()
-
-
 @pytest.mark.parametrize("lesson", WALKED, ids=lambda lesson: lesson.key)
-def test_a_lesson_from_its_start_to_its_end(
-    lesson: Lesson, language: str, terminal: Terminal, tmp_path: Path
-) -> None:
+def test_a_lesson_from_its_start_to_its_end_in_both_languages(lesson: Lesson, tmp_path: Path) -> None:
+    """Side by side, since a walk mostly waits; in Chinese by the locale, in English without colours."""
+    environments = {"en": {"NO_COLOR": "1"}, "zh": {"LC_ALL": "zh_CN.UTF-8", "PYTHONUTF8": "1"}}
+
+    def walked(language: str) -> None:
+        home = tmp_path / language
+        home.mkdir()
+        terminal = Terminal(home, **environments[language])
+        try:
+            walk(lesson, language, terminal, home)
+        finally:
+            terminal.close()
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(walked, environments))
+
+
+def walk(lesson: Lesson, language: str, terminal: Terminal, home: Path) -> None:
+    """Wrong tries, an interrupted run, hints, the solution, and the check turning green."""
     words, number = lesson.said(language), lesson.number
-    folder = tmp_path / "react-lessons" / lesson.key
+    folder = home / "react-lessons" / lesson.key
 
     shown = told(terminal, f"react lesson start {number}")
     assert words.title in shown
