@@ -76,11 +76,11 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """The columns of the terminal."""
-        try:
-            return os.get_terminal_size(self._stream.fileno()).columns if self._stream else 80
-        except (OSError, ValueError):
-            return shutil.get_terminal_size().columns
+        """The columns of the terminal; one that does not tell them has 80."""
+        told = 0
+        with suppress(OSError, ValueError):
+            told = os.get_terminal_size(self._stream.fileno()).columns if self._stream else 0
+        return told or shutil.get_terminal_size().columns
 
     def line(self, text: str, *, indent: str = "", **style: Any) -> None:
         """Whole lines, on a line of their own; a line that is broken goes on behind `indent`."""
