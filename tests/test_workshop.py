@@ -312,7 +312,9 @@ ANSWERS = "  - answers: a.yaml\n    give: {x: 4, y: blue}\n"
         ("x: [4]\ny: {blue: 1}", True, "a.yaml"),
         ("- 4", False, "must hold lines"),
         ("", False, "has no answer yet"),
-        ("x: [", False, "a.yaml: "),
+        ("x: [", False, "cannot be read near line"),
+        ("x: 4\ny:blue", False, "cannot be read near line 2"),
+        ("x:4", False, "with a space behind the colon"),
         ("\x1b[2J", False, "a.yaml"),
     ],
 )

@@ -15,6 +15,7 @@ What `expect` may say is in `expect/`; `tells`, `refuses` and `give` are a numbe
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -232,7 +233,8 @@ def _answers(tried: _Try) -> Result:
     try:
         given = plain.load(data) if data.strip() else {}
     except (plain.Refused, plain.Damaged) as error:
-        return Result(False, f"{tried.path.name}: {error}.")
+        lines = re.findall(r"line (\d+)", str(error))
+        return tried.failed("broken_answers", line=lines[0] if lines else 1)
     if not isinstance(given, dict):
         return tried.failed("no_answers")
     for key, wanted in tried.check["give"].items():
