@@ -5,7 +5,7 @@ The nouns of reading a reply (`Action`, `Act`, `FinalAnswer`, `Malformed`, …) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -48,6 +48,18 @@ class Usage:
     prompt: int | None = None
     cached: int | None = None
     completion: int | None = None
+
+    @classmethod
+    def total(cls, usages: Iterable[Usage]) -> Usage:
+        """The tokens of several replies together; None where none of them says.
+
+        >>> Usage.total([Usage(5, None, 1), Usage(7, None, None)])
+        Usage(prompt=12, cached=None, completion=1)
+        """
+        each = list(usages)
+        columns = ([u.prompt for u in each], [u.cached for u in each], [u.completion for u in each])
+        known = ([count for count in column if count is not None] for column in columns)
+        return cls(*(sum(counts) if counts else None for counts in known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,22 @@ class Transcript:
     turns: tuple[Turn, ...] = ()
     outcome: Outcome | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all turns together."""
+        return Usage.total(turn.completion.usage for turn in self.turns)
+
+    @property
+    def endpoint(self) -> Mapping[str, Any]:
+        """What the run says of its endpoint, such as its `kind`, `model` and `sampling`; a file may say nothing."""
+        told = self.settings.get("endpoint")
+        return told if isinstance(told, Mapping) else {}
+
+    @property
+    def model(self) -> str:
+        """Kind and name of the model, as `-m` takes them; empty where the run does not say."""
+        return ":".join(str(self.endpoint[key]) for key in ("kind", "model") if self.endpoint.get(key))
 
 
 @dataclass(frozen=True, slots=True)

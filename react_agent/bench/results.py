@@ -67,7 +67,7 @@ def result(task: Task, seed: int, turns: Sequence[Turn], outcome: Outcome, secon
         repairs=tuple(repair.kind for step in steps for repair in step.repairs),
         repeated=sum(repeats(turns[: n + 1]) > 1 for n in range(len(turns))),
         called=tuple(dict.fromkeys(action.tool for act in acts for action in act.actions)),
-        usage=Usage(*(_sum(turns, name) for name in ("prompt", "cached", "completion"))),
+        usage=Usage.total(turn.completion.usage for turn in turns),
         first_seconds=tuple(turn.first_seconds for turn in turns if turn.first_seconds is not None),
         seconds=seconds,
         unmet=tuple(finding.told for finding in check(run, task.expect) if not finding.ok),
@@ -111,8 +111,3 @@ def result_document(each: Result) -> Mapping[str, Any]:
         "first_seconds": [round(seconds, 3) for seconds in each.first_seconds],
         "seconds": round(each.seconds, 3),
     }
-
-
-def _sum(turns: Sequence[Turn], name: str) -> int | None:
-    counts = [count for turn in turns if (count := getattr(turn.completion.usage, name)) is not None]
-    return sum(counts) if counts else None

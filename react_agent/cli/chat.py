@@ -212,9 +212,8 @@ def greet(chat: Chat, saved: Saved | None) -> None:
         return
     held = f"{number} question{'' if number == 1 else 's'}"
     chat.err.line(f"The session goes on after {held}; the last one: {chat.last}", dim=True)
-    told = saved.transcript.settings.get("endpoint")
-    before = f"{told.get('kind')}:{told.get('model')}" if isinstance(told, dict) else model
-    if before != model:
+    before = saved.transcript.model
+    if before and before != model:
         chat.err.line(f"It was with {before} before.", fg="yellow")
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,7 +14,6 @@ from react_agent.agent import Agent
 from react_agent.cli.chat_session import Chat
 from react_agent.cli.models import fetch_if_missing, load
 from react_agent.cli.prompt import PLACEHOLDER, format_name
-from react_agent.cli.run import Run
 from react_agent.cli.shown import tell_step
 from react_agent.config import Settings, near, wrong
 from react_agent.endpoints.formats import flatten
@@ -164,7 +162,11 @@ def _usage(context: Context, _: str) -> int:
     chat = context.chat
     for number, ended in enumerate(chat.runs, 1):
         chat.err.line(f"{number:3}  {_took(ended.usage, ended.seconds)}  {_short(ended.question)}")
-    chat.err.line(f"all  {_took(_sum(chat.runs), sum(ended.seconds for ended in chat.runs))}")
+    total, seconds = (
+        Usage.total(ended.usage for ended in chat.runs),
+        sum(ended.seconds for ended in chat.runs),
+    )
+    chat.err.line(f"all  {_took(total, seconds)}")
     if chat.runs and chat.runs[-1].prompt is not None:
         chat.err.line(str(chat.runs[-1].prompt), dim=True)
     return 0
@@ -210,15 +212,6 @@ def _took(usage: Usage, seconds: float) -> str:
     if usage.completion is not None:
         words.append(f"{usage.completion:,} out")
     return ", ".join([*words, f"{seconds:.1f} s"])
-
-
-def _sum(runs: list[Run]) -> Usage:
-    def total(name: str) -> int | None:
-        counts: list[Any] = [getattr(ended.usage, name) for ended in runs]
-        told = [count for count in counts if count is not None]
-        return sum(told) if told else None
-
-    return Usage(total("prompt"), total("cached"), total("completion"))
 
 
 def _short(question: str) -> str:

@@ -11,6 +11,7 @@ from react_agent.cli.run import Display, Run
 from react_agent.cli.trace import FORGED
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step
+from react_agent.transcript.documents import STEP_KINDS
 from react_agent.types import Observation, Thinking, Turn, Usage
 
 SCHEMA_VERSION = 1
@@ -57,7 +58,7 @@ def turn_document(number: int, turn: Turn) -> Document:
 
 def step_document(step: Step) -> Document:
     """How a reply was read."""
-    document: Document = {"kind": KIND_NAMES[type(step)], "thought": step.thought}
+    document: Document = {"kind": STEP_KINDS[type(step)], "thought": step.thought}
     document["actions"] = (
         [{"tool": action.tool, "arguments": action.arguments} for action in step.actions]
         if isinstance(step, Act)
@@ -134,9 +135,6 @@ class Events(Display):
 
     def end(self, run: Run) -> None:
         self._write({"event": "outcome", **run_document(run)})
-
-
-KIND_NAMES: Mapping[type, str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}
 
 
 def _origin(run: Run) -> Document:

@@ -109,11 +109,11 @@ def tell_spans(text: str, told: Explanation, out: Screen) -> None:
 
 def tell_step(step: Step, complaint: str | None, out: Screen, changed: Sequence[str] = ()) -> None:
     """The reading, one thing after another; `changed` is the text that each repair is about."""
-    from react_agent.cli.documents import KIND_NAMES
     from react_agent.parsers import Act, FinalAnswer, Malformed
+    from react_agent.transcript.documents import STEP_KINDS
 
     code = f" ({step.code})" if isinstance(step, Malformed) else ""
-    out.line(f"kind: {KIND_NAMES[type(step)]}{code}", bold=True)
+    out.line(f"kind: {STEP_KINDS[type(step)]}{code}", bold=True)
     out.line(f"thought: {step.thought}")
     if isinstance(step, Act):
         for action in step.actions:

@@ -154,7 +154,6 @@ def _replay(path: Path) -> Report | None:
 
 def _about(path: Path, saved: Saved) -> str:
     run = saved.transcript
-    endpoint = run.settings.get("endpoint")
-    model = str(endpoint.get("model", "")) if isinstance(endpoint, dict) else ""
+    model = str(run.endpoint.get("model", ""))
     called = (observation.tool for turn in run.turns for observation in turn.observations)
     return "\n".join((str(path), run.question, run.dialect, model, *filter(None, called))).casefold()

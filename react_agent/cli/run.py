@@ -67,7 +67,7 @@ class Run:
     @property
     def usage(self) -> Usage:
         """The tokens of all turns together; None where no turn says."""
-        return Usage(*(_sum(self.turns, name) for name in ("prompt", "cached", "completion")))
+        return Usage.total(turn.completion.usage for turn in self.turns)
 
 
 class Display:
@@ -279,8 +279,3 @@ def _opened(settings: Settings, head: Transcript) -> Recorder:
         return Recorder.start(place, head, secrets=settings.secrets)
     except TranscriptError as error:
         raise wrong(f"--save: {error}") from error
-
-
-def _sum(turns: Sequence[Turn], name: str) -> int | None:
-    counts = [count for turn in turns if (count := getattr(turn.completion.usage, name)) is not None]
-    return sum(counts) if counts else None

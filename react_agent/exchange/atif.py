@@ -17,6 +17,7 @@ from react_agent.exchange.forms import Choices, Written
 from react_agent.exchange.text import json_page
 from react_agent.parsers.step import Act, FinalAnswer, Malformed
 from react_agent.transcript import Saved
+from react_agent.transcript.documents import STEP_KINDS
 from react_agent.types import Observation, ToolSpec, Transcript, Turn, Usage
 
 VERSION = "ATIF-v1.8"
@@ -124,7 +125,7 @@ def _kind(observation: Observation) -> Document:
 def _told(turn: Turn) -> Document:
     """What only we know of a step."""
     step, completion = turn.step, turn.completion
-    told: Document = {"kind": {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}[type(step)]}
+    told: Document = {"kind": STEP_KINDS[type(step)]}
     if isinstance(step, FinalAnswer):
         told["answer"] = step.answer
     if isinstance(step, Malformed):

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from react_agent.transcript import Saved, dumps
-from react_agent.types import Turn, Usage
+from react_agent.types import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,18 @@ class Facts:
 def facts_of(saved: Saved) -> Facts:
     """The facts of a run; what is of a wrong type counts as not said."""
     run, measured = saved.transcript, saved.measured
-    endpoint, session = _mapping(run.settings.get("endpoint")), _mapping(run.settings.get("session"))
+    session = _mapping(run.settings.get("session"))
     return Facts(
         id=hashlib.sha256(dumps(saved).encode()).hexdigest()[:32],
-        model=_text(endpoint.get("model")),
-        kind=_text(endpoint.get("kind")),
+        model=_text(run.endpoint.get("model")),
+        kind=_text(run.endpoint.get("kind")),
         session=_text(session.get("name")),
         version=_text(_mapping(measured.get("versions")).get("react_agent")),
-        sampling=_mapping(endpoint.get("sampling")),
+        sampling=_mapping(run.endpoint.get("sampling")),
         started=_time(measured.get("started")),
         begins=tuple(accumulate((turn.seconds for turn in run.turns), initial=0.0)),
-        usage=Usage(*(_sum(run.turns, name) for name in ("prompt", "cached", "completion"))),
+        usage=run.usage,
     )
-
-
-def _sum(turns: tuple[Turn, ...], name: str) -> int | None:
-    counts = [getattr(turn.completion.usage, name) for turn in turns]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _time(value: Any) -> datetime | None:

@@ -18,6 +18,7 @@ from react_agent.exchange.forms import Choices, Written
 from react_agent.exchange.text import json_line
 from react_agent.parsers.step import Act, Malformed
 from react_agent.transcript import Saved
+from react_agent.transcript.documents import STEP_KINDS
 from react_agent.types import Observation, Transcript, Turn
 
 INTERNAL, CLIENT = 1, 3
@@ -113,7 +114,7 @@ def _model_call(number: int, turn: Turn, facts: Facts) -> Span:
         "gen_ai.response.time_to_first_chunk": turn.first_seconds,
         "gen_ai.output.messages": _messages("assistant", parts, completion.finish_reason or "stop"),
         **_tokens(completion.usage.prompt, completion.usage.cached, completion.usage.completion),
-        "react.step": {Act: "act", Malformed: "malformed"}.get(type(step), "answer"),
+        "react.step": STEP_KINDS[type(step)],
         "react.malformed": step.code if isinstance(step, Malformed) else None,
         "react.repairs": [repair.kind for repair in step.repairs] or None,
     }

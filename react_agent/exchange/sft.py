@@ -106,8 +106,7 @@ def _saying(turn: Turn, text: str) -> Turn:
 
 
 def _by_messages(run: Transcript) -> bool:
-    endpoint = run.settings.get("endpoint")
-    return imported(run) is not None or (isinstance(endpoint, dict) and endpoint.get("kind") in BY_MESSAGES)
+    return imported(run) is not None or run.endpoint.get("kind") in BY_MESSAGES
 
 
 def _format(run: Transcript, choices: Choices) -> tuple[str, list[str]]:
@@ -115,8 +114,7 @@ def _format(run: Transcript, choices: Choices) -> tuple[str, list[str]]:
     if choices.chat_format is not None:
         find_format(choices.chat_format)
         return choices.chat_format, []
-    endpoint = run.settings.get("endpoint")
-    known = endpoint.get("format") if isinstance(endpoint, dict) and not _by_messages(run) else None
+    known = None if _by_messages(run) else run.endpoint.get("format")
     if isinstance(known, str) and known in FORMATS:
         return known, []
     return USUAL, [f"its chat format is not known; turns are marked as {USUAL} does (--chat-format NAME)"]

@@ -184,14 +184,6 @@ def _text(name: str, value: Callable[[Transcript], Any]) -> Check:
     return check_text
 
 
-def _endpoint(key: str) -> Callable[[Transcript], Any]:
-    def value(run: Transcript) -> Any:
-        endpoint = run.settings.get("endpoint")
-        return endpoint.get(key, "") if isinstance(endpoint, Mapping) else ""
-
-    return value
-
-
 def _count(what: str, found: Callable[[Seen], Iterable[Found]]) -> Check:
     return lambda run, wanted: _counted(what, list(found(run)), wanted)
 
@@ -215,7 +207,7 @@ _CHECKS: Mapping[str, Check] = {
     "said~": _said,
     "question~": _text("question", lambda run: run.question),
     "dialect": _text("dialect", lambda run: run.dialect),
-    "endpoint": _text("kind of endpoint", _endpoint("kind")),
-    "model~": _text("model", _endpoint("model")),
+    "endpoint": _text("kind of endpoint", lambda run: run.endpoint.get("kind", "")),
+    "model~": _text("model", lambda run: run.endpoint.get("model", "")),
     "broken~": _text("fault", lambda run: ", ".join(run.settings.get("break", ()))),
 }

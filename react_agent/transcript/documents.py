@@ -36,6 +36,8 @@ OWN_KEYS = ("session", "origin", "imported", "endpoint", "limits")
 DEEPEST_ARGUMENTS = 40
 """Arguments nested deeper than this are stored as JSON text."""
 
+STEP_KINDS: Mapping[type[Step], str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}
+
 T = TypeVar("T")
 Document = dict[str, Any]
 
@@ -85,7 +87,7 @@ def step_document(step: Step, text: str) -> Document:
     """How `text` was read; `said` is left out where it is the whole text, and a length where it begins it."""
     said: Any = len(step.said) if text.startswith(step.said) else step.said
     return {
-        "kind": _KINDS[type(step)],
+        "kind": STEP_KINDS[type(step)],
         **({} if step.said == text else {"said": said}),
         "thought": step.thought,
         **_outcome_of_step(step),
@@ -197,9 +199,6 @@ def opening_text(parts: Sequence[Part]) -> str:
     """What a transcript keeps as `opening`: the text of the first prompt, an empty line between roles."""
     groups = groupby(parts, key=lambda part: part.role)
     return "\n\n".join("".join(part.text for part in group).strip("\n") for _, group in groups) + "\n"
-
-
-_KINDS: dict[type, str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}
 
 
 def _outcome_of_step(step: Step) -> Document:

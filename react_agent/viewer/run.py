@@ -73,17 +73,7 @@ class Run:
     @property
     def usage(self) -> Usage:
         """The tokens of all steps together; None where no step says."""
-        usages = [step.turn.completion.usage for step in self.steps]
-
-        def total(counts: Sequence[int | None]) -> int | None:
-            known = [count for count in counts if count is not None]
-            return sum(known) if known else None
-
-        return Usage(
-            total([u.prompt for u in usages]),
-            total([u.cached for u in usages]),
-            total([u.completion for u in usages]),
-        )
+        return self.saved.transcript.usage
 
     @property
     def seconds(self) -> float:
@@ -111,9 +101,7 @@ class Run:
     @property
     def model(self) -> str:
         """Kind and name, as `-m` takes them."""
-        endpoint = self.saved.transcript.settings.get("endpoint")
-        known = endpoint if isinstance(endpoint, dict) else {}
-        return ":".join(str(known[key]) for key in ("kind", "model") if known.get(key))
+        return self.saved.transcript.model
 
 
 def open_run(path: Path, secrets: Sequence[str] = ()) -> Run:
