@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -159,20 +158,20 @@ def keep(entry: str, context: Context, lines: Lines) -> None:
 
 def refuse_file(settings: Settings) -> None:
     """A session is a folder of runs. Raises `ConfigError`."""
+    from react_agent.cli.saving import is_file, place_of
     from react_agent.config import wrong
 
-    save = settings.save
-    if isinstance(save, str) and Path(save).suffix.lower() in {".yaml", ".yml"} and not Path(save).is_dir():
-        raise wrong(f"--save: {save} is one file, and each question has its own.", "Name a folder.")
+    if is_file(place_of(settings.save)):
+        raise wrong(f"--save: {settings.save} is one file, and each question has its own.", "Name a folder.")
 
 
 def saved_session(settings: Settings) -> Saved:
     """The last run of the last session. Raises `ConfigError` if there is none."""
-    from react_agent.cli.chat_session import folder_of
+    from react_agent.cli.saving import place_of
     from react_agent.config import wrong
     from react_agent.session import last_session
 
-    folder = folder_of(settings)
+    folder = place_of(settings.save)
     saved = last_session(folder)
     if saved is None:
         raise wrong(f"There is no session to continue in {folder}.", "Start one with `react chat`.")

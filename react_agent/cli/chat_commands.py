@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import click
 
@@ -14,10 +13,10 @@ from react_agent.agent import Agent
 from react_agent.cli.chat_session import Chat
 from react_agent.cli.models import fetch_if_missing, load
 from react_agent.cli.prompt import PLACEHOLDER, format_name
+from react_agent.cli.saving import place_of
 from react_agent.cli.shown import tell_step
 from react_agent.config import Settings, near, wrong
 from react_agent.endpoints.formats import flatten
-from react_agent.transcript import runs_folder
 from react_agent.types import Usage
 from react_agent.viewer import step_of
 
@@ -132,10 +131,7 @@ def _save(context: Context, path: str) -> int:
     chat = context.chat
     if not chat.kept:
         raise wrong("There is nothing to save yet.")
-    folder = (
-        Path(path).expanduser() if path else runs_folder() if chat.settings.save is False else chat.folder
-    )
-    for saved in chat.save(folder):
+    for saved in chat.save(place_of(path) if path else chat.folder):
         chat.err.line(f"saved {saved}")
     return 0
 

@@ -12,13 +12,14 @@ from react_agent.agent import Agent
 from react_agent.cli.ask import tell_end
 from react_agent.cli.probe_card import remember_refusal
 from react_agent.cli.run import Run, first_sent, run
+from react_agent.cli.saving import place_of
 from react_agent.cli.screen import Screen
 from react_agent.cli.stops import Stops
 from react_agent.cli.trace import Answer, Trace, last_line
 from react_agent.config import Settings, wrong
 from react_agent.errors import ContextTooLong
 from react_agent.session import Exchange, Session, exchange_of
-from react_agent.transcript import Recorder, prompt_hash, runs_folder
+from react_agent.transcript import Recorder, prompt_hash
 from react_agent.transcript.redaction import redact_turn
 
 
@@ -75,7 +76,7 @@ class Chat:
     @property
     def folder(self) -> Path:
         """Where the questions are saved."""
-        return folder_of(self.settings)
+        return place_of(self.settings.save)
 
     @property
     def is_last_kept(self) -> bool:
@@ -197,8 +198,3 @@ class Chat:
         if recorder.failed:
             raise wrong(recorder.failed)
         return recorder.path
-
-
-def folder_of(settings: Settings) -> Path:
-    """The folder for the runs of a session."""
-    return Path(settings.save).expanduser() if isinstance(settings.save, str) else runs_folder()

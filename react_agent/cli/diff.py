@@ -25,7 +25,7 @@ def command(ctx: click.Context, a: Path, b: Path, json: bool, verbose: bool) -> 
     """
     from react_agent.cli.diff_shown import document, tell
     from react_agent.cli.exits import as_json
-    from react_agent.cli.options import user_secrets
+    from react_agent.cli.saving import user_secrets
     from react_agent.cli.screen import Screen
     from react_agent.config import wrong
     from react_agent.errors import TranscriptError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import json_option, model_options, saved_in, verbose_option
+from react_agent.cli.options import json_option, model_options, verbose_option
+from react_agent.cli.saving import folder_of
 
 if TYPE_CHECKING:
     from react_agent.cli.doctor_check import Check
@@ -92,7 +93,7 @@ def checks(settings: Settings | ConfigError, err: Screen, *, offline: bool) -> I
     if isinstance(settings, ConfigError):
         yield runs_check(runs_folder())
     else:
-        yield runs_check(saved_in(settings.save), settings.secrets)
+        yield runs_check(folder_of(settings.save), settings.secrets)
     yield place.cards_check()
     yield files_check()
     if isinstance(settings, ConfigError):

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.agent import outcome
+from react_agent.cli.saving import is_file, place_of
 from react_agent.config import Settings, wrong
 from react_agent.errors import TranscriptError
 from react_agent.parsers.step import Act
 from react_agent.session import exchanges_before
-from react_agent.transcript import Saved, read, runs_folder
+from react_agent.transcript import Saved, read
 from react_agent.types import Earlier, ToolSpec, Turn, Usage
 
 
@@ -87,8 +88,8 @@ def fork_of(path: Path, step: int | None) -> Fork:
 
 def _folder(settings: Settings) -> Path:
     """Where the new run is saved."""
-    place = Path(settings.save).expanduser() if isinstance(settings.save, str) else runs_folder()
-    return place.parent if place.suffix.lower() in {".yaml", ".yml"} and not place.is_dir() else place
+    place = place_of(settings.save)
+    return place.parent if is_file(place) else place
 
 
 def _taken(saved: Saved, step: int) -> tuple[Turn, ...]:

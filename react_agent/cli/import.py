@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import json_option, settings_from, user_runs
+from react_agent.cli.options import json_option, settings_from
+from react_agent.cli.saving import user_runs
 
 if TYPE_CHECKING:
     from react_agent.cli.screen import Screen

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import OfRuns, RunName, json_option, user_runs
+from react_agent.cli.options import OfRuns, RunName, json_option
+from react_agent.cli.saving import user_runs
 
 if TYPE_CHECKING:
     from react_agent.transcript.summary import Summary

@@ -10,7 +10,7 @@ from typing import Any
 
 from react_agent.cli.columns import columns, cut, padded
 from react_agent.cli.exits import as_json
-from react_agent.cli.options import user_secrets
+from react_agent.cli.saving import user_secrets
 from react_agent.cli.screen import Screen
 from react_agent.transcript.search import Hit
 from react_agent.transcript.summary import Summary

@@ -185,6 +185,7 @@ class RunName(click.ParamType):  # type: ignore[type-arg]  # generic in newer on
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | tuple[Path, int | None]:
+        from react_agent.cli.saving import user_runs
         from react_agent.errors import TranscriptError
         from react_agent.transcript import find_run, find_step
 
@@ -204,6 +205,7 @@ class RunName(click.ParamType):  # type: ignore[type-arg]  # generic in newer on
         """The 20 newest runs whose names begin so; else files."""
         from click.shell_completion import CompletionItem
 
+        from react_agent.cli.saving import user_runs
         from react_agent.errors import ConfigError
         from react_agent.transcript import saved_runs
 
@@ -221,35 +223,6 @@ class RunOrFolder(RunName):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         folder = Path(value) if isinstance(value, str) else None
         return folder if folder and folder.is_dir() else super().convert(value, param, ctx)
-
-
-def user_runs() -> Path:
-    """The folder where the settings have runs saved. Raises `ConfigError`."""
-    from react_agent.config import project_file, read_file, user_file
-
-    said: dict[str, Any] = {}
-    for file in filter(None, (user_file(), project_file(Path.cwd()))):
-        said |= read_file(file)
-    return saved_in(said.get("save"))
-
-
-def saved_in(save: str | bool | None) -> Path:
-    """The folder for runs that a setting `save` means, where it names no single file."""
-    from react_agent.transcript import runs_folder
-
-    is_folder = isinstance(save, str) and Path(save).suffix.lower() not in {".yaml", ".yml"}
-    return Path(str(save)).expanduser() if is_folder else runs_folder()
-
-
-def user_secrets() -> tuple[str, ...]:
-    """What is never shown; nothing where the settings cannot be read."""
-    from react_agent.config import read_settings
-    from react_agent.errors import ConfigError
-
-    try:
-        return read_settings(card=False).secrets
-    except ConfigError:
-        return ()
 
 
 def _options(pairs: Sequence[tuple[str, str]]) -> Mapping[str, Any]:

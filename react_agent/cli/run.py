@@ -16,11 +16,12 @@ from react_agent.budget import Count, PromptSize, Sent, budget_of_run, cut_warni
 from react_agent.cli.fork import Fork
 from react_agent.cli.heard import Heard
 from react_agent.cli.masked import Completed, Masked
+from react_agent.cli.saving import is_file, place_of
 from react_agent.config import Settings, wrong
 from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Step
-from react_agent.transcript import Recorder, opening_text, prompt_hash, runs_folder
+from react_agent.transcript import Recorder, opening_text, prompt_hash
 from react_agent.transcript.redaction import redact, redact_head, redact_turn
 from react_agent.types import (
     Earlier,
@@ -271,10 +272,10 @@ def _recorder(head: Transcript, settings: Settings) -> Iterator[Recorder | _Unsa
 
 
 def _opened(settings: Settings, head: Transcript) -> Recorder:
-    """`.yaml` names a file, everything else a folder. Raises `ConfigError`."""
-    place = Path(settings.save) if isinstance(settings.save, str) else runs_folder()
+    """A new file where the settings say. Raises `ConfigError`."""
+    place = place_of(settings.save)
     try:
-        if place.suffix.lower() in {".yaml", ".yml"} and not place.is_dir():
+        if is_file(place):
             return Recorder(place, head, secrets=settings.secrets)
         return Recorder.start(place, head, secrets=settings.secrets)
     except TranscriptError as error:
