@@ -60,8 +60,13 @@ class Terminal:
 
     def end(self) -> None:
         """Ctrl-D, once the line editor waits: just before, it is the terminal's own, and may be lost."""
-        time.sleep(0.2)
+        self._wait_for_editor()
         self.type(CTRL_D)
+
+    def line(self, text: str) -> None:
+        """A line, once the line editor waits: just before, the terminal would show it as well."""
+        self._wait_for_editor()
+        self.type(f"{text}\n")
 
     def ask(self, line: str) -> None:
         """Type a line where one is asked for."""
@@ -76,6 +81,13 @@ class Terminal:
         while self._more(0.1):
             pass
         return self.process.wait(1)
+
+    def _wait_for_editor(self) -> None:
+        """A line editor shows by itself what is typed, so it has told the terminal not to."""
+        end = time.monotonic() + PATIENCE
+        while termios.tcgetattr(self._number)[3] & termios.ECHO:
+            assert time.monotonic() < end, f"no line is asked for behind {self.shown[self._seen :]!r}"
+            self._more(0.01)
 
     def _more(self, seconds: float) -> bool:
         if not select.select([self._number], [], [], seconds)[0]:

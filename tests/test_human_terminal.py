@@ -30,9 +30,9 @@ def home(tmp_path: Path) -> Home:
 def write(ask: Terminal, *lines: str) -> None:
     """One reply, each line when the one before is there."""
     for line in lines:
-        ask.type(f"{line}\n")
+        ask.line(line)
         ask.expect(line)
-    ask.type("\n")
+    ask.line("")
 
 
 def test_the_person_of_the_page_sees_what_is_shown_there(home: Home) -> None:
@@ -65,7 +65,7 @@ def test_a_complaint_comes_back_as_a_model_reads_it(home: Home) -> None:
 def test_ctrl_c_drops_the_reply_and_then_the_run(home: Home) -> None:
     with terminal(home, QUESTION, "-m", "human", command="ask") as ask:
         ask.expect(f"drops it.\r\n{CUE}")
-        ask.type("I calc\n")
+        ask.line("I calc")
         ask.expect("I calc\r\n")
         ask.interrupt()
         ask.expect("Dropped. Write the reply again", CUE)
@@ -87,7 +87,7 @@ def test_ctrl_d_ends_the_reply_and_where_there_is_none_the_run(home: Home) -> No
     with terminal(home, QUESTION, "-m", "human", command="ask") as ask:
         ask.expect(f"drops it.\r\n{CUE}")
         for line in ACT:
-            ask.type(f"{line}\n")
+            ask.line(line)
             ask.expect(line)
         ask.end()
         ask.expect(f"up to an empty line:\r\n{CUE}")
