@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from react_agent.cli import react
-from react_agent.cli.options import OfRuns, RunName, user_runs
+from react_agent.cli.options import OfRuns, RunName
+from react_agent.cli.saving import user_runs
 from react_agent.errors import TranscriptError
 from react_agent.transcript import find_run, find_step, runs_folder, saved_runs
 

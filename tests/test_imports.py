@@ -75,7 +75,7 @@ def test_the_help_of_a_command_imports_no_other_package(bare: set[str], command:
     assert outside(added) <= {"click", "colorama"}
     assert not added & SLOW
     ours = {name for name in added if name.startswith("react_agent")} - OURS_AT_HELP
-    assert ours - {"react_agent.cli.options"} == {f"react_agent.cli.{command}"}
+    assert ours - {"react_agent.cli.options", "react_agent.cli.saving"} == {f"react_agent.cli.{command}"}
 
 
 def test_completion_of_a_command_name_is_light(bare: set[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -58,7 +57,7 @@ def obey(line: str, context: Context) -> int:
 
 
 def _help(context: Context, _: str) -> int:
-    formatter = click.HelpFormatter(width=max(shutil.get_terminal_size().columns - 1, 20))
+    formatter = click.HelpFormatter(width=max(context.chat.err.width - 1, 20))
     commands = [(f"{name} {each.argument}".strip(), each.summary) for name, each in COMMANDS.items()]
     formatter.write_dl([*commands, *KEYS.items()])
     context.chat.err.line(formatter.getvalue().rstrip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest
 from pathlib import Path
@@ -28,7 +27,7 @@ GUTTER = 3
 
 def tell(found: Difference, a: Path, b: Path, out: Screen, *, verbose: bool) -> None:
     """Show the difference; side by side in a window that is wide enough."""
-    width = shutil.get_terminal_size().columns if out.terminal else 0
+    width = out.width if out.terminal else 0
     page = Page(out, width if width >= NARROWEST else 0, verbose=verbose)
     page.rows([Row("", f"A  {a}", f"B  {b}")])
     if found.settings:

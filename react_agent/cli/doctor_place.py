@@ -5,7 +5,6 @@ from __future__ import annotations
 import locale
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -116,14 +115,14 @@ def keys_check(environment: Mapping[str, str] = os.environ) -> Check:
 
 def terminal_check(encoding: str | None = None) -> Check:
     """Width, colour, and whether every letter can be shown."""
-    from react_agent.cli.screen import wanted_colour
+    from react_agent.cli.screen import Screen, own_stdout, wanted_colour
 
-    encoding = encoding or getattr(sys.__stdout__, "encoding", None) or "utf-8"
-    is_terminal = sys.__stdout__ is not None and sys.__stdout__.isatty()
+    out = Screen.out()
+    encoding = encoding or getattr(own_stdout(), "encoding", None) or "utf-8"
     wanted = wanted_colour()
     by = {True: " by FORCE_COLOR", False: " by NO_COLOR", None: ""}[wanted]
-    colour = f"colour {'on' if (is_terminal if wanted is None else wanted) else 'off'}{by}"
-    width = f"{shutil.get_terminal_size().columns} columns, " if is_terminal else "no terminal, "
+    colour = f"colour {'on' if (out.terminal if wanted is None else wanted) else 'off'}{by}"
+    width = f"{out.width} columns, " if out.terminal else "no terminal, "
     try:
         SAMPLE.encode(encoding)
     except (UnicodeEncodeError, LookupError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -134,4 +133,4 @@ def _hit(hit: Hit) -> dict[str, Any]:
 
 
 def _width(out: Screen) -> int | None:
-    return shutil.get_terminal_size().columns if out.terminal else None
+    return out.width if out.terminal else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -219,4 +218,4 @@ def _folded(line: str, width: int) -> list[str]:
 
 def _width(out: Screen, margin: str) -> int:
     """Columns for text behind a margin; 0 in a pipe, where a line stays whole."""
-    return max(shutil.get_terminal_size().columns - len(margin), 10) if out.terminal else 0
+    return max(out.width - len(margin), 10) if out.terminal else 0
