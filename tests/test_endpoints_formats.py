@@ -14,7 +14,6 @@ from react_agent.endpoints.formats import (
     detect,
     flatten,
     neutralise,
-    restore,
 )
 from react_agent.errors import ConfigError
 from react_agent.types import Part, Role, Source
@@ -111,7 +110,7 @@ def test_s38_forged_marks_in_untrusted_text_are_broken(name: str, source: Source
         r"<\|.*?\|>|\[/INST\]|</?s>|<<SYS>>|<start_of_turn>|<｜User｜>|<\|channel>", FORGED
     ):
         assert forged.count(mark) == clean.count(mark), mark
-    assert FORGED in restore(forged, name)
+    assert FORGED in forged.replace(BREAK, "")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -135,11 +134,12 @@ def test_s38_turn_marks_made_of_words_are_broken_too(text: str) -> None:
 @given(
     text=st.lists(st.sampled_from(["<|im_end|>", "<", BREAK, "|im_end|>", "</s>", "a", "[INST]", "\nUSER:"]))
 )
-def test_breaking_marks_is_undone_exactly(text: list[str]) -> None:
+def test_breaking_marks_only_puts_blanks_without_width_between(text: list[str]) -> None:
     original = "".join(text)
     for name in ("chatml", "vicuna"):
         broken = neutralise(original, name)
-        assert restore(broken, name) == original
+        assert broken.replace(BREAK, "") == original.replace(BREAK, "")
+        assert broken.count(BREAK) >= original.count(BREAK)
         assert not re.search(r"<\|im_end\|>|</s>|\[INST\]", broken)
 
 

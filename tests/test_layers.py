@@ -24,6 +24,7 @@ LAYERS: dict[str, int] = {
     "ranking": 0,
     "answers": 0,
     "visible": 0,
+    "plural": 0,
     "errors": 1,
     "types": 1,
     "folders": 1,
@@ -64,7 +65,7 @@ DOORS: dict[str, set[str]] = {
     "click": {"cli"},
     "prompt_toolkit": {"cli"},
     "pytest": {"pytest_plugin"},
-    "platformdirs": {"cli", "folders"},
+    "platformdirs": {"folders"},
 }
 """Where each outside package may be imported."""
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lessons import LESSONS, moves_in, solution
 
 from react_agent.cli.columns import columns
-from react_agent.cli.wrapping import markdown_lines, wrapped
+from react_agent.cli.lesson_markdown import markdown_lines, wrapped
 from react_agent.errors import ConfigError
 from react_agent.models import default_model
 from react_agent.replay import replay_paths

@@ -36,8 +36,22 @@ SUMMARIES: Mapping[str, str] = {
 """Command → what stands in the help, in this order."""
 
 
-class Commands(click.Group):
-    """A group whose commands are imported when they are needed, and whose errors are told in one place."""
+class Group(click.Group):
+    """A group that says which command may have been meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            from react_agent.config import near
+
+            ctx.fail(f"there is no command {args[0]!r}. {near(args[0], names)}")
+        return super().resolve_command(ctx, args)
+
+
+class Commands(Group):
+    """The commands of `react`: imported when they are needed, their errors told in one place."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(SUMMARIES)
@@ -48,15 +62,6 @@ class Commands(click.Group):
         command = import_module(f"react_agent.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in SUMMARIES and not args[0].startswith("-"):
-            from react_agent.config import near
-
-            ctx.fail(f"there is no command {args[0]!r}. {near(args[0], SUMMARIES)}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

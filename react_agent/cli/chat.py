@@ -203,13 +203,14 @@ def session_for(saved: Saved | None) -> Session:
 def greet(chat: Chat, saved: Saved | None) -> None:
     """Say who answers, and what the session holds."""
     from react_agent.cli.chat_commands import model_name
+    from react_agent.plural import counted
 
     model, number = model_name(chat.agent), len(chat.session.exchanges)
     tools = ", ".join(spec.name for spec in chat.agent.toolbox.specs) or "none"
     chat.err.line(f"{model}, tools: {tools}. /help lists the commands, Ctrl-D leaves.", dim=True)
     if saved is None:
         return
-    held = f"{number} question{'' if number == 1 else 's'}"
+    held = counted(number, "question")
     chat.err.line(f"The session goes on after {held}; the last one: {chat.last}", dim=True)
     before = saved.transcript.model
     if before and before != model:

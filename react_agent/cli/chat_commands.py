@@ -13,7 +13,7 @@ from react_agent.cli.chat_session import Chat
 from react_agent.cli.models import fetch_if_missing, load
 from react_agent.cli.prompt import PLACEHOLDER, format_name
 from react_agent.cli.saving import place_of
-from react_agent.cli.shown import tell_step
+from react_agent.cli.show_lines import tell_step
 from react_agent.config import Settings, near, wrong
 from react_agent.endpoints.formats import flatten
 from react_agent.types import Usage

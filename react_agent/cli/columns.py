@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
+WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef"
+"""Letters that a line may be broken behind, as in a class of a regular expression."""
+
+CLOSING = "，。：；！？、）」”’》〉】…"
+"""Marks that begin no line."""
+
 
 def columns(text: str) -> int:
     """How wide a text is.

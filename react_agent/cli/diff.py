@@ -23,7 +23,7 @@ def command(ctx: click.Context, a: Path, b: Path, json: bool, verbose: bool) -> 
 
     Exit codes: 0 equal, 1 different, 2 wrong use, or a run cannot be read.
     """
-    from react_agent.cli.diff_shown import document, tell
+    from react_agent.cli.diff_columns import document, tell
     from react_agent.cli.exits import as_json
     from react_agent.cli.saving import user_secrets
     from react_agent.cli.screen import Screen

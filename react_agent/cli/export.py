@@ -82,6 +82,7 @@ def put(texts: Sequence[tuple[Path, str]], output: str | None, form: Export, *, 
     """Write the exports where they are wanted. Raises `ConfigError` where nothing can be written."""
     from react_agent.cli.screen import Screen
     from react_agent.config import wrong
+    from react_agent.plural import counted
 
     whole = (form.joined or "").join(text for _, text in texts if text)
     if output is None:
@@ -96,7 +97,7 @@ def put(texts: Sequence[tuple[Path, str]], output: str | None, form: Export, *, 
             Path(output).write_text(whole, encoding="utf-8")
     except OSError as error:
         raise wrong(f"{output} cannot be written: {error.strerror or error}.") from error
-    Screen.err().line(f"{len(texts)} run{'' if len(texts) == 1 else 's'} written to {output}")
+    Screen.err().line(f"{counted(len(texts), 'run')} written to {output}")
 
 
 def _named(texts: Sequence[tuple[Path, str]], folder: Path, suffix: str) -> Iterator[tuple[Path, str]]:

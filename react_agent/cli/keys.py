@@ -6,8 +6,10 @@ import sys
 
 import click
 
+from react_agent.cli import Group
 
-@click.group("keys", short_help="Keep, list and remove keys of servers.")
+
+@click.group("keys", cls=Group, short_help="Keep, list and remove keys of servers.")
 def command() -> None:
     """Keep, list and remove the keys of servers, in a file that only you can read.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from react_agent.cli import Group
+
 if TYPE_CHECKING:
     from react_agent.cli.lesson_room import Room
 
@@ -39,7 +41,12 @@ def room_options(function: Function) -> Function:
 number = click.argument("number", metavar="N", type=click.IntRange(0))
 
 
-@click.group("lesson", short_help="Learn how it works, in eleven short lessons.", invoke_without_command=True)
+@click.group(
+    "lesson",
+    cls=Group,
+    short_help="Learn how it works, in eleven short lessons.",
+    invoke_without_command=True,
+)
 @room_options
 @click.option("--teacher", is_flag=True, help="List times, goals, checks, and what learners usually ask.")
 def command(lang: str | None, lessons: Path | None, teacher: bool) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from react_agent.cli.columns import columns, padded
+from react_agent.cli.lesson_markdown import CODE, MOST, markdown_lines, wrapped
 from react_agent.cli.screen import Screen
-from react_agent.cli.wrapping import CODE, MOST, markdown_lines, wrapped
 from react_agent.config import wrong
 from react_agent.workshop import Lesson, find, read_lessons
 from react_agent.workshop.desk import HOME, PAGE, lay_out, put_away

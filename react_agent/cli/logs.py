@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from react_agent.cli import Group
 from react_agent.cli.options import OfRuns, RunName, json_option
 from react_agent.cli.saving import user_runs
 
@@ -19,21 +20,12 @@ SHOWN = 20
 """Runs that are listed if nobody says how many."""
 
 
-class Logs(click.Group):
+class Logs(Group):
     """Without a command it lists."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         is_list = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         return super().parse_args(ctx, ["list", *args] if is_list else args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands:
-            from react_agent.config import near
-
-            ctx.fail(f"there is no command {args[0]!r}. {near(args[0], self.commands)}")
-        return super().resolve_command(ctx, args)
 
 
 @click.group("logs", cls=Logs, short_help="List, search and remove saved runs.")

@@ -15,6 +15,7 @@ import click
 from react_agent.cli.exits import as_json
 from react_agent.cli.screen import Screen
 from react_agent.config import wrong
+from react_agent.plural import counted
 from react_agent.transcript import saved_runs
 from react_agent.transcript.recorder import is_being_written
 from react_agent.transcript.summary import summary
@@ -59,10 +60,8 @@ def age(text: str) -> timedelta:
 def delete(old: Old, *, dry_run: bool, yes: bool, json: bool) -> int:
     """Delete the old runs if that is wanted, tell it, and return the exit code."""
     out, err = Screen.out(), Screen.err()
-    count, kept = (
-        _count(len(old.runs)),
-        f"; {_count(old.needed)} of a chat or just going on stay" * bool(old.needed),
-    )
+    count = counted(len(old.runs), "run")
+    kept = f"; {counted(old.needed, 'run')} of a chat or just going on stay" if old.needed else ""
     problems: list[str] = []
     if dry_run:
         if not json:
@@ -78,7 +77,9 @@ def delete(old: Old, *, dry_run: bool, yes: bool, json: bool) -> int:
         return 1
     else:
         problems = [problem for path in old.runs if (problem := _removed(path))]
-        err.line(f"Deleted {_count(len(old.runs) - len(problems))} of {old.of} in {old.folder}{kept}.")
+        err.line(
+            f"Deleted {counted(len(old.runs) - len(problems), 'run')} of {old.of} in {old.folder}{kept}."
+        )
         for problem in problems:
             err.line(f"Error: {problem}", fg="red")
     if json:
@@ -129,7 +130,3 @@ def _removed(path: Path) -> str:
     except OSError as error:
         return f"{path} cannot be deleted: {error.strerror or error}."
     return ""
-
-
-def _count(number: int) -> str:
-    return f"{number} run{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from react_agent.cli import Group
 from react_agent.cli.options import json_option, model_options, tool_options, verbose_option
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ BAR = 30
 """Characters of the progress bar."""
 
 
-@click.group("models", short_help="List, fetch, probe and tune models.")
+@click.group("models", cls=Group, short_help="List, fetch, probe and tune models.")
 def command() -> None:
     """List, fetch and remove the models of the catalogue, which run in this process; find out how any model
     and its server behave."""

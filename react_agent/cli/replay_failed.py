@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from react_agent.folders import cache_folder
+
 MOST_BYTES = 4_000_000
 """Of the file; a longer one is not ours."""
 
@@ -35,6 +37,4 @@ def remember(passed: Mapping[str, bool]) -> None:
 
 
 def _file() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("react-agent", appauthor=False)) / "replay-failed.json"
+    return cache_folder() / "replay-failed.json"

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from react_agent.cli.exits import NO_ANSWER, NOTHING_TO_REPLAY
 from react_agent.cli.screen import Screen
 from react_agent.config import wrong
+from react_agent.plural import counted
 from react_agent.replay import Report
 from react_agent.replay.lines import Kind, report_lines
 from react_agent.visible import visible
@@ -72,7 +73,7 @@ class Told:
 
     def summary(self) -> str:
         """All runs in one line."""
-        runs = f"{self._runs} run{'' if self._runs == 1 else 's'}"
+        runs = counted(self._runs, "run")
         told = f"{runs}, {self._failed} not equal" if self._failed else f"{runs}, all equal"
         if self._rates:
             passed, tries = (sum(column) for column in zip(*self._rates, strict=True))

@@ -29,7 +29,7 @@ def command(ctx: click.Context, place: tuple[Path, int | None], raw: bool, promp
     """
     from react_agent.cli.exits import as_json
     from react_agent.cli.screen import Screen
-    from react_agent.cli.shown import document, tell_prompt, tell_raw, tell_run, tell_step
+    from react_agent.cli.show_lines import document, tell_prompt, tell_raw, tell_run, tell_step
     from react_agent.viewer import open_run
 
     if raw + prompt + json > 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from react_agent.cli import Group
 from react_agent.cli.options import json_option, settings_from
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 files = click.option("--tools", multiple=True, metavar="FILE.py", help="Tools of this Python file as well.")
 
 
-@click.group("tools", short_help="List, show and try the tools.")
+@click.group("tools", cls=Group, short_help="List, show and try the tools.")
 def command() -> None:
     """List, show and try the tools that a model may call."""
 

@@ -12,6 +12,7 @@ from react_agent.cli.run import Display, Run
 from react_agent.cli.screen import Screen
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, Step
+from react_agent.plural import counted
 from react_agent.types import Observation, Thinking
 
 FORGED = "invented_observation"
@@ -87,7 +88,7 @@ class Trace(Display):
         for span in forged:
             self._screen.struck(text[span.start : span.end].rstrip())
         if forged:
-            self._screen.line(f"{_count(len(forged), 'invented observation')} cut", fg="yellow")
+            self._screen.line(f"{counted(len(forged), 'invented observation')} cut", fg="yellow")
 
     def _thinking(self, text: str) -> None:
         """Never a step, whatever it looks like."""
@@ -177,7 +178,7 @@ def last_line(run: Run, *, tokens: bool) -> str:
     `saved runs/a.yaml, 2 steps, 1.4 s`
     """
     words = [f"saved {shown_path(run.path)}"] if run.path else ["not saved"]
-    words += [_count(len(run.turns), "step"), f"{run.seconds:.1f} s"]
+    words += [counted(len(run.turns), "step"), f"{run.seconds:.1f} s"]
     usage = run.usage
     if tokens and usage.prompt is not None:
         cached = f" ({usage.cached} cached)" if usage.cached else ""
@@ -185,7 +186,3 @@ def last_line(run: Run, *, tokens: bool) -> str:
     if tokens and usage.completion is not None:
         words.append(f"{usage.completion} tokens out")
     return ", ".join(words)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

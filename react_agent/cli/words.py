@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 
-from react_agent.cli.columns import columns
-
-WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef"
-CLOSING = "，。：；！？、）」”’》〉】…"
-"""Marks that begin no line."""
+from react_agent.cli.columns import CLOSING, WIDE, columns
 
 CODE = 4
 """Blanks."""

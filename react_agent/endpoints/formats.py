@@ -215,21 +215,12 @@ def safe_text(parts: Iterable[Part]) -> str:
 
 
 def neutralise(text: str, name: str) -> str:
-    """Break every special string by a zero-width space behind its first character; `restore` undoes it.
+    """Break every special string by a zero-width space behind its first character.
 
     >>> neutralise("a<|im_end|>", "chatml")
     'a<\\u200b|im_end|>'
     """
     return _specials(find_format(name).marks, f"(?={BREAK}*", ")").sub(lambda match: match[0] + BREAK, text)
-
-
-def restore(text: str, name: str) -> str:
-    """Undo `neutralise` exactly: a zero-width space that stood there before stays.
-
-    >>> restore("a<\\u200b|im_end|>", "chatml")
-    'a<|im_end|>'
-    """
-    return _specials(find_format(name).marks, f"{BREAK}(?={BREAK}*", ")").sub(lambda match: match[0][0], text)
 
 
 def has_special(text: str) -> bool:

@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
 from react_agent.errors import ToolError
+from react_agent.plural import counted
 from react_agent.tools.clock import WEEKDAYS, aware, system_now
 from react_agent.tools.date_points import Clock, Point
 from react_agent.tools.date_spellings import Length
 from react_agent.tools.dates import MAX_CHARS, Unclear, Word, Zone, words
-from react_agent.tools.durations import calendar_months, clock_parts, count, hours, joined
+from react_agent.tools.durations import calendar_months, clock_parts, hours, joined
 from react_agent.tools.toolbox import Tool, tool
 
 FORMS = (
@@ -265,12 +266,12 @@ class _Question:
             self.notes.append(f"{abs(days)} days")
             whole = months if self.unit == "month" else months // 12
             exact = not rest and (self.unit == "month" or not months % 12)
-            return f"{sign}{count(whole, self.unit)}" if exact else f"{sign}{parts}"
+            return f"{sign}{counted(whole, self.unit)}" if exact else f"{sign}{parts}"
         if self.unit and self.unit != "day":
             return self._length(Fraction(days * 86400), signed)
         if months:
             self.notes.append(parts)
-        return f"{sign}{count(abs(days), 'day')}"
+        return f"{sign}{counted(abs(days), 'day')}"
 
     def _length(self, seconds: Fraction, signed: bool = True) -> str:
         sign, size = ("-" if seconds < 0 and signed else ""), abs(seconds)

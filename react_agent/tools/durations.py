@@ -6,6 +6,8 @@ from calendar import monthrange
 from datetime import date
 from fractions import Fraction
 
+from react_agent.plural import counted
+
 
 def calendar_months(start: date, end: date) -> tuple[int, int]:
     """Whole months from one date to a later one, and the days that are left."""
@@ -26,8 +28,4 @@ def clock_parts(seconds: int) -> tuple[tuple[int, str], ...]:
 
 
 def joined(*parts: tuple[int, str]) -> str:
-    return " ".join(count(number, unit) for number, unit in parts if number)
-
-
-def count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}"
+    return " ".join(counted(number, unit) for number, unit in parts if number)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from react_agent.errors import TranscriptError
 from react_agent.folders import data_folder
+from react_agent.plural import counted
 
 RUNS_VARIABLE = "REACT_RUNS_DIR"
 LONGEST_NAME = 48
@@ -55,13 +56,13 @@ def find_run(name: str, folder: Path | None = None) -> Path:
     if _LAST.fullmatch(name):
         if int(name[1:]) <= len(paths):
             return paths[int(name[1:]) - 1]
-        raise TranscriptError(f"There is no run {name}: {_count(len(paths))} in {folder}.")
+        raise TranscriptError(f"There is no run {name}: {counted(len(paths), 'run')} in {folder}.")
     begun = [path for path in paths if name and path.name.startswith(name)]
     same = [path for path in begun if name in (path.stem, path.name)]
     if len(found := same or begun) == 1:
         return found[0]
     if begun:
-        raise TranscriptError(f"{name!r} begins the names of {_count(len(begun))}: {_names(begun)}.")
+        raise TranscriptError(f"{name!r} begins the names of {counted(len(begun), 'run')}: {_names(begun)}.")
     raise TranscriptError(f"There is no run {name!r} in {folder}.{_near(name, paths)}")
 
 
@@ -124,10 +125,6 @@ MOST_COMPARED = 1000
 def _names(paths: Sequence[Path]) -> str:
     more = ", …" if len(paths) > 3 else ""
     return ", ".join(path.stem for path in paths[:3]) + more
-
-
-def _count(number: int) -> str:
-    return f"{number} run{'' if number == 1 else 's'}"
 
 
 def _words(question: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from react_agent.cli.columns import columns
+from react_agent.cli.columns import CLOSING, WIDE, columns
 
 MOST = 80
 """Columns, also where the terminal has more: longer lines are hard to read."""
@@ -14,13 +14,11 @@ MOST = 80
 CODE = "    "
 _ITEM = re.compile(r"(?:\d+\.|-) +")
 # A word is code between backticks, or a wide letter with the marks that may not begin a line, or anything else.
-_WIDE = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef"
-_CLOSING = "，。：；！？、）」”’》〉】…"
 _WORD = re.compile(
-    rf"`[^`]*`[{_CLOSING},.;:!?)]* ?|[（「“《][^\s]?[{_CLOSING}]*|[{_WIDE}“”][{_CLOSING}]* ?|[^\s{_WIDE}`“”]+ ?|\S ?"
+    rf"`[^`]*`[{CLOSING},.;:!?)]* ?|[（「“《][^\s]?[{CLOSING}]*|[{WIDE}“”][{CLOSING}]* ?|[^\s{WIDE}`“”]+ ?|\S ?"
 )
 
-_WIDE_ENDS = re.compile(rf"[{_WIDE}{_CLOSING}]{{2}}")
+_WIDE_ENDS = re.compile(rf"[{WIDE}{CLOSING}]{{2}}")
 
 
 def wrapped(text: str, width: int = MOST, hang: str = "") -> list[str]:

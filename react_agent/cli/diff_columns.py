@@ -9,6 +9,7 @@ from typing import Any
 
 from react_agent.cli.columns import folded, padded
 from react_agent.cli.screen import Screen
+from react_agent.plural import counted
 from react_agent.transcript.difference import Difference, Pair, Row
 from react_agent.visible import visible
 
@@ -131,19 +132,15 @@ def _same(a: Sequence[str], b: Sequence[str]) -> int:
 
 def _between(lines: Sequence[str], start: int, left: int) -> list[str]:
     """Some lines, and how many are left out before and behind."""
-    head = [f"… {_lines(start)} equal"] if start > 1 else list(lines[:start])
-    tail = [f"… {_lines(left)} equal"] if left > 1 else list(lines[len(lines) - left :])
+    head = [f"… {counted(start, 'line')} equal"] if start > 1 else list(lines[:start])
+    tail = [f"… {counted(left, 'line')} equal"] if left > 1 else list(lines[len(lines) - left :])
     return [*head, *_short(lines[start : len(lines) - left]), *tail]
 
 
 def _short(lines: Sequence[str]) -> list[str]:
     if len(lines) <= LINES:
         return list(lines)
-    return [*lines[:LINES], f"… {_lines(len(lines) - LINES)} more (-v shows all)"]
-
-
-def _lines(number: int) -> str:
-    return f"{number} line{'' if number == 1 else 's'}"
+    return [*lines[:LINES], f"… {counted(len(lines) - LINES, 'line')} more (-v shows all)"]
 
 
 def _numbers(pairs: Sequence[Pair]) -> str:

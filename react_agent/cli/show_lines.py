@@ -14,6 +14,7 @@ from react_agent.cli.parse import STYLES
 from react_agent.cli.screen import Screen
 from react_agent.cli.trace import SIGNS
 from react_agent.parsers.step import Act, FinalAnswer, Malformed
+from react_agent.plural import counted
 from react_agent.types import Observation, Part
 from react_agent.viewer import Run, Step, prompt_parts
 from react_agent.viewer.page import OUTCOMES
@@ -124,7 +125,7 @@ def _head(run: Run) -> Iterator[str]:
         yield f"taken from {run.origin}"
     if run.broken:
         yield f"broken on purpose: {run.broken}"
-    yield f"{len(run.steps)} step{'' if len(run.steps) == 1 else 's'}"
+    yield counted(len(run.steps), "step")
     if usage.prompt is not None:
         yield f"{usage.prompt:,} tokens in" + (f", {usage.cached:,} of them cached" if usage.cached else "")
     if usage.completion is not None:
