@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -104,10 +105,11 @@ def test_words_with_one_reading(expression: str, result: str) -> None:
         ("100+560打八折", "打八折"),
         ("3除12", "'除'"),
         ("10 less than 50", "'less'"),
-        ("5 + 3 rounded", "'rounded'"),
+        ("5 + 3 rounded up", "'rounded'"),
+        ("5 + 3 rounded to 2 apples", "'rounded'"),
         ("100 - 50 twice", "'twice'"),
         ("5 * 3 gross", "'gross'"),
-        ("5 * 2 m", "'m'; give only numbers, e.g. 5 + 3"),
+        ("5 * 2 m", "'m'; give only numbers and signs"),
         ("2万5", "'万'"),
         ("3千克", "'千克'"),
         ("what is 6 times 3", "'what' is not arithmetic"),
@@ -166,7 +168,7 @@ def test_a_unit_elsewhere_is_refused_with_the_numbers_alone(expression: str, for
      "5 EUR + 3 USD", "03/04/2025 + 3 days", "2025-6-18 + 3 days", "2025-6-18 + 3 days * 2"],
 )  # fmt: skip
 def test_no_form_is_offered_where_it_could_be_wrong(expression: str) -> None:
-    assert refusal(expression).endswith("give only numbers, e.g. 5 + 3")
+    assert refusal(expression).endswith("give only numbers and signs")
     assert numbers_only(expression) == ""
 
 
@@ -253,3 +255,31 @@ def test_the_longest_text_is_read_in_no_time(piece: str) -> None:
         in_signs(text)
     numbers_only(text)
     assert time.process_time() - began < 0.1
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("24.676 rounded to 2 decimals", "24.68"),
+        ("54635.36 rounded", "54635"),
+        ("54635.36, rounded to the nearest whole number", "54635"),
+        ("round 24.676 to 2 decimals", "24.68"),
+        ("round 5 / 3 to the nearest tenth", "1.7"),
+        ("98765 / 128 (rounded to three decimal places)", "771.602"),
+        ("2 / 3 to 1 decimal", "0.7"),
+        ("35% of 481 and round to the nearest integer", "168"),
+        ("18 * 12.755 USD rounded to the nearest cent", "229.59 [USD]"),
+        ("the average of 3, 4 and 4 rounded off to 2 d.p.", "3.67"),
+        ("10 / 3 保留2位小数", "3.33"),
+        ("10 / 3，保留两位小数", "3.33"),
+        ("10 / 4 四舍五入", "3"),
+    ],
+)
+def test_a_result_is_rounded_where_words_say_so(expression: str, value: str) -> None:
+    assert evaluate(expression) == value
+
+
+@given(st.fractions(min_value=-(10**6), max_value=10**6), st.integers(0, 6))
+def test_rounding_in_words_is_the_function(number: Fraction, places: int) -> None:
+    written = f"({number.numerator} / {number.denominator})"
+    assert evaluate(f"{written} rounded to {places} decimals") == evaluate(f"round({written}, {places})")

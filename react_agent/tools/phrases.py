@@ -72,6 +72,30 @@ _SCALE = re.compile(
     rf"({'|'.join(sorted((s for s in _SCALES if not s.isascii()), key=len, reverse=True))})(?![\u3400-\u9fff]|\s*\d))",
     re.IGNORECASE,
 )
+_DIGIT_WORDS: Mapping[str, int] = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+    "一": 1, "两": 2, "二": 2, "三": 3, "四": 4,
+}  # fmt: skip
+_PLACES: Mapping[str, int] = {
+    "whole number": 0, "whole": 0, "integer": 0, "整数": 0,
+    "tenth": 1, "hundredth": 2, "cent": 2, "thousandth": 3,
+}  # fmt: skip
+_PLACE = (
+    rf"(?:the )?(?:nearest )?(?:(?P<name>{'|'.join(_PLACES)})s?|(?P<digits>\d|{'|'.join(_DIGIT_WORDS)}) ?"
+    r"(?:decimals?(?: (?:places?|digits?|points?))?|places?|d\.?p\.?|位小数))"
+)
+_ROUNDED = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"round(?:ed)? (?P<inner>.+?) to {_PLACE}",
+        rf"(?P<inner>.+?)[,;，]? ?\(?(?:(?:and |then )?round(?:ed)?(?: off)?(?: it| the result)? )?to {_PLACE}\)?",
+        r"(?P<inner>.+?)[,;，]? ?\(?(?:and |then )?round(?:ed)?(?: off)?(?: it| the result)?\)?",
+        rf"(?P<inner>.+?)[,;，]? ?(?:四舍五入)?(?:到|保留){_PLACE}",
+        r"(?P<inner>.+?)[,;，]? ?四舍五入",
+    )
+)
+"""24.676 rounded to 2 decimals · 54635.36 rounded · round 5 / 3 to the nearest tenth · 10 / 3 保留两位小数"""
+
 _DISCOUNT = re.compile(
     rf"\s*({_OPERAND}(?:\s*[*×]\s*{_OPERAND})*)\s*打?\s*(\d(?:\.\d|\d)?|[一二三四五六七八九]{{1,2}})\s*折\s*"
 )
@@ -104,6 +128,9 @@ def in_signs(text: str) -> Phrase:
     """
     if text.isascii() and not any(char.isalpha() for char in text):
         return Phrase(text)
+    if rounding := _rounding(text.strip()):
+        inner, places = in_signs(rounding[0]), rounding[1]
+        return Phrase(f"round({inner.text}, {places})", inner.notes)
     notes: list[str] = []
     text = _whole(text.strip(), notes)
     text = _SCALE.sub(lambda found: _scaled(found, text), text)
@@ -131,6 +158,17 @@ def numbers_only(text: str) -> str:
     agreed = not signs or all(_agrees(label, kind, signs) for label, kind in kinds.items())
     date = "time" in kinds.values() and _LIKE_A_DATE.search(bare)
     return bare if all(kinds.values()) and agreed and not mixed and not date else ""
+
+
+def _rounding(text: str) -> tuple[str, int] | None:
+    """What is to be rounded, and to how many places."""
+    for form in _ROUNDED:
+        if found := form.fullmatch(text):
+            named = found.groupdict()
+            if digits := named.get("digits"):
+                return found["inner"], int(digits) if digits.isdigit() else _DIGIT_WORDS[digits.lower()]
+            return found["inner"], _PLACES[named["name"].lower()] if named.get("name") else 0
+    return None
 
 
 def _whole(text: str, notes: list[str]) -> str:

@@ -228,7 +228,7 @@ class _Reader:
         if self.found and self.found[-1].kind in ("number", "percent") and not self._called(word):
             self._refuse_units(word)
         if not self._called(word):
-            raise ToolError(f"{shown(word)!r} is not arithmetic; give only numbers and signs, e.g. 5 + 3")
+            raise ToolError(f"{shown(word)!r} is not arithmetic; give only numbers and signs")
         raise ToolError(
             f"unknown function {shown(word)!r}; allowed: numbers, + - * / ^ % ! ( ), pi, e, and "
             f"{', '.join(FUNCTIONS)}; e.g. sqrt(16) + 3"
@@ -244,10 +244,9 @@ class _Reader:
         raise ToolError(reason)
 
     def _refuse_units(self, word: str) -> NoReturn:
-        form = numbers_only(self.text) or "5 + 3"
-        raise ToolError(
-            f"units and other words are not supported, {shown(word)!r}; give only numbers, e.g. {shown(form, 60)}"
-        )
+        form = numbers_only(self.text)
+        wanted = f"numbers, e.g. {shown(form, 60)}" if form else "numbers and signs"
+        raise ToolError(f"units and other words are not supported, {shown(word)!r}; give only {wanted}")
 
 
 def _literal(text: str) -> str:
