@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from cli_runs import ACT, ANSWER, Home
 
+OURS = Path(__file__).parent.parent / "transcripts"
+
 CLOCK = ' x\nAction: current_time\nAction Input: {"timezone": "Asia/Tokyo"}'
 
 
@@ -230,3 +232,40 @@ def test_expectations_hold_for_the_new_run(home: Home) -> None:
 def test_a_model_that_cannot_be_asked_is_3(home: Home) -> None:
     done = home.react("replay", "runs/b.yaml", "--live", "-m", "openai:x", "--base-url", "http://127.0.0.1:9")
     assert done.exit_code == 3
+
+
+def test_a_report_does_not_replace_a_run(home: Home) -> None:
+    run = home.write("run.yaml", (OURS / "percentage.yaml").read_bytes())
+    before = run.read_bytes()
+    result = home.react("replay", "run.yaml", "--junit", "./run.yaml")
+    assert result.exit_code == 2
+    assert "would be lost" in result.stderr
+    assert run.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("replay", "a" * 5000),
+        ("replay", "--update", "a" * 5000),
+        ("export", "--format", "md", "a" * 5000),
+        ("lesson", "start", "0", "--into", "a" * 5000),
+    ],
+)
+def test_a_path_that_cannot_be_looked_at_is_wrong_use(home: Home, arguments: tuple[str, ...]) -> None:
+    result = home.react(*arguments)
+    assert result.exit_code == 2
+    assert "File name too long" in result.stderr
+    assert "unexpected" not in result.stderr
+
+
+def test_numbers_that_mean_nothing_are_refused(home: Home) -> None:
+    run = home.write("run.yaml", (OURS / "percentage.yaml").read_bytes())
+    for more in (("-n", "100000000"), ("--min-success", "nan")):
+        assert home.react("replay", str(run), "--live", "-m", "script:x", *more).exit_code == 2
+
+
+def test_a_memory_of_failures_that_is_nested_too_deep_is_none(home: Home) -> None:
+    run = home.write("run.yaml", (OURS / "percentage.yaml").read_bytes())
+    home.write(".cache/react-agent/replay-failed.json", "[" * 100_000)
+    assert home.react("replay", "--lf", str(run)).exit_code == 0

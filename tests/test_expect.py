@@ -333,3 +333,8 @@ def test_an_expectation_is_plain_to_compare_and_to_show() -> None:
     assert first == second
     assert hash(first) == hash(second)
     assert json.dumps(str(first)) == '"answer~: /a/"'
+
+
+def test_an_expression_that_is_nested_too_deep_is_told() -> None:
+    with pytest.raises(ConfigError, match="too deep or too large"):
+        load_expectations([{"answer~": f"/{'(' * 5000}{')' * 5000}/"}])

@@ -32,6 +32,7 @@ from react_agent.transcript import (
     prompt_hash,
     read,
     redact,
+    runs_below,
     runs_folder,
 )
 from react_agent.types import Completion, Observation, Outcome, Part, ToolSpec, Transcript, Turn, Usage
@@ -361,7 +362,14 @@ transcripts = st.builds(
     texts,
     st.lists(turns, max_size=3).map(tuple),
     st.none() | st.builds(Outcome, texts, st.none() | texts, texts),
-    st.dictionaries(st.sampled_from(["endpoint", "limits", "more"]) | texts, data, max_size=3),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "endpoint": st.none() | st.dictionaries(texts, data, max_size=3),
+            "limits": st.just({}),
+            "more": data,
+        },
+    ),
 )
 
 
@@ -837,3 +845,49 @@ def test_s69_the_hash_is_that_of_the_prompt_without_secrets() -> None:
 def test_the_opening_is_text_with_a_blank_line_between_roles() -> None:
     parts = (Part("system", "a\n"), Part("user", "Question: "), Part("user", "b?"), Part("assistant", "c\n"))
     assert opening_text(parts) == "a\n\nQuestion: b?\n\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("type: string", "type: 5", "`parameters.properties.expression.type` is 5; it must be text"),
+        ("expression:\n          type: string", "expression: [1]", "must be a mapping"),
+        (
+            "required: [expression]",
+            "required: yes",
+            "`parameters.required` is 'yes'; it must be a list of texts",
+        ),
+        ("seconds: 1.25", "seconds: 1.0e+308", "must be a finite number"),
+        ("seconds: 1.25", "seconds: .nan", "`seconds` is nan"),
+        ("prompt: 210", f"prompt: {hex(10**5000)}", "`measured` holds a number of more"),
+        ("kind: scripted", "kind: [[1]]", "`kind` is"),
+        ("expression: 17.5 / 100 * 2340", "'[1]'", "must be a JSON object"),
+        ("model: no", f"n_ctx: {hex(10**5000)}", "`endpoint` holds a number of more than 4,000 digits"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_where_it_is_read(old: str, new: str, problem: str) -> None:
+    text = dumps(saved(WHOLE)).replace('"17.5 / 100 * 2340"', "17.5 / 100 * 2340").replace('"no"', "no")
+    assert old in text
+    with pytest.raises(TranscriptError, match="line ") as caught:
+        loads(text.replace(old, new, 1).encode())
+    assert problem in str(caught.value)
+
+
+def test_pipes_are_no_runs_and_closed_folders_stand_for_what_is_in_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").mkdir()
+    run = record(tmp_path / "a" / "run.yaml", WHOLE)
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "zeros.yaml").symlink_to("/dev/zero")
+    (tmp_path / "gone.yaml").symlink_to("nowhere")
+    assert runs_below(tmp_path) == [run, tmp_path / "gone.yaml"]
+    looked = os.scandir
+
+    def refuse(place: str) -> object:
+        if Path(place).name == "a":
+            raise PermissionError(13, "Permission denied", place)
+        return looked(place)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert runs_below(tmp_path) == [tmp_path / "a", tmp_path / "gone.yaml"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import string
 from html.parser import HTMLParser
@@ -514,7 +515,7 @@ def _after_folder(record: Record) -> tuple[object, ...]:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\0\0", b"\xff", b"[", b"- 1", b"react_lessons: 2", b"react_lessons: 1\nlessons: 3", b"!!python/x {}"],
+    [b"", b"\0\0", b"\xff", b"[", b"- 1", b"react_lessons: 0", b"react_lessons: 1\nlessons: 3", b"!!python/x {}"],
 )  # fmt: skip
 def test_a_broken_progress_is_put_aside_with_a_word(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "lessons.yaml"
@@ -800,3 +801,63 @@ def test_what_is_laid_out_is_what_the_lesson_has(tmp_path: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     assert names == {"LESSON.md", ".react.yaml", *(path.name for path in LESSONS[1].files)}
     assert say("en", "minutes", minutes=3) == "3 min"
+
+
+def test_a_progress_from_the_future_is_left_alone(home: Home) -> None:
+    text = "react_lessons: 2\nlessons: {everything: new}\n"
+    file = home.write(".local/share/react-agent/lessons.yaml", text)
+    result = home.react("lesson", "start", "0")
+    assert result.exit_code == 0
+    assert "format 2; this one reads 1" in " ".join(result.stderr.split())
+    assert file.read_text() == text
+    assert home.react("lesson", "reset").exit_code == 0
+    assert read_progress(file) == Progress()
+
+
+def test_a_progress_that_cannot_be_read_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lessons.yaml"
+    path.write_text("react_lessons: 1\nlanguage: zh\n")
+    with monkeypatch.context() as closed:
+        closed.setattr(
+            Path, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Permission denied"))
+        )
+        found = read_progress(path)
+    assert "Permission denied" in found.warning
+    assert write_progress(found.with_record("0-x", Record(tries=1)), path) == ""
+    assert read_progress(path).language == "zh"
+
+
+def test_each_broken_progress_is_kept(tmp_path: Path) -> None:
+    for number, data in enumerate(("one: [", "two: [")):
+        (tmp_path / "lessons.yaml").write_text(data)
+        read_progress(tmp_path / "lessons.yaml")
+        assert (tmp_path / f"lessons.broken{number or ''}.yaml").read_text() == data
+
+
+def test_a_lesson_is_not_laid_out_through_a_link(tmp_path: Path) -> None:
+    lesson, own = LESSONS[1], tmp_path / "own.txt"
+    own.write_text("mine")
+    folder = tmp_path / lesson.key
+    folder.mkdir()
+    (folder / ".react.yaml").symlink_to(tmp_path / "new.txt")
+    (folder / "LESSON.md").symlink_to(own)
+    with pytest.raises(ConfigError, match="is a link"):
+        lay_out(lesson, tmp_path, "page")
+    (folder / "LESSON.md").unlink()
+    lay_out(lesson, tmp_path, "page")
+    assert own.read_text() == "mine"
+    assert not (tmp_path / "new.txt").exists()
+
+
+def test_hostile_results_do_not_keep_a_teacher_waiting(tmp_path: Path) -> None:
+    (tmp_path / "ana").mkdir()
+    (tmp_path / "ben").mkdir()
+    os.mkfifo(tmp_path / "ana" / "result.yaml")
+    (tmp_path / "ben" / "result.yaml").write_text(
+        f"react_lesson: 1\nlesson: 0-x\ntries: {hex(10**5000)}\nhints: -3\nchecks: [true]\n"
+    )
+    found = results(tmp_path)
+    assert found == {"ben": {"0-x": Record(checks=(True,))}}
+    assert "1/1" in page(found, LESSONS, "en")

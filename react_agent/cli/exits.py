@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,6 +91,12 @@ def failure(error: BaseException) -> Failure:
         return Failure("Interrupted.", "", code)
     if isinstance(error, click.ClickException):
         return Failure(_one_line(error.format_message()), fix, code)
+    if isinstance(error, OSError) and isinstance(
+        error.filename, (str, bytes)
+    ):  # such as a path that cannot be looked at
+        return Failure(
+            _one_line(f"{os.fsdecode(error.filename)}: {error.strerror or error}."), fix, WRONG_USE
+        )
     if type(error).__module__.startswith("react_agent."):
         return Failure(_one_line(str(error)), fix, code)
     words = _one_line(f"{type(error).__name__}: {error}")

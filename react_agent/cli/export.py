@@ -49,10 +49,10 @@ def command(
     from react_agent.cli.screen import Screen
     from react_agent.errors import PromptError, TranscriptError
     from react_agent.exchange import EXPORTS, Choices
-    from react_agent.transcript import read
+    from react_agent.transcript import read, runs_below
 
     form, err = EXPORTS[name], Screen.err()
-    files = [file for run in runs for file in (sorted(run.rglob("*.yaml")) if run.is_dir() else [run])]
+    files = [file for run in runs for file in (runs_below(run) if run.is_dir() else [run])]
     to_folder = output is not None and (output.endswith("/") or Path(output).is_dir())
     if output is not None and Path(output).resolve() in {file.resolve() for file in files}:
         raise click.UsageError(f"{output} is a run that is exported; it would be lost. Name another file.")

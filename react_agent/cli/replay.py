@@ -54,7 +54,11 @@ ALL = "all"
     help="How the calls of --live must be those of the record [strict].",
 )
 @click.option(
-    "-n", "tries", type=click.IntRange(min=1), metavar="N", help="Tries of --live, one seed each [1]."
+    "-n",
+    "tries",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Tries of --live, one seed each [1].",
 )
 @click.option(
     "--min-success",
@@ -91,6 +95,8 @@ def command(
     out, err = Screen.out(plan.settings.secrets), Screen.err(plan.settings.secrets)
     for note in plan.notes:
         err.line(note, fg="yellow")
+    if junit is not None and Path(junit).resolve() in {file.resolve() for file in plan.files}:
+        raise click.UsageError(f"--junit: {junit} is a saved run; it would be lost. Name another file.")
     told = Told(out, json=json, junit=junit is not None)
     if levels:
         from react_agent.cli.replay_update import update_files

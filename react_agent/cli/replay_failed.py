@@ -16,7 +16,7 @@ MOST_BYTES = 4_000_000
 
 def failed_before() -> frozenset[str]:
     """The paths of the runs that failed; none where nothing can be read."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         with _file().open("rb") as file:
             found = json.loads(file.read(MOST_BYTES))
         if isinstance(found, list):

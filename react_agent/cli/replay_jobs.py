@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import ceil, isnan
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,8 @@ def plan_from(
     for path in paths:
         if not Path(path).exists():
             raise click.UsageError(f"Path {path!r} does not exist.")
+    if min_success is not None and isnan(min_success):
+        raise click.UsageError("--min-success is a share from 0 to 1, not nan.")
     settings = settings_from(tool=tuple(BUILTIN), tools=tools, save=False, **model)
     if expression is not None:
         parse(expression)
@@ -133,7 +136,7 @@ def _in_processes(plan: Plan) -> Iterator[Report | None]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    workers = min(plan.jobs, len(plan.files))
+    workers = min(plan.jobs, ceil(len(plan.files) / AT_ONCE))
     with ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start, initargs=(plan,)
     ) as pool:

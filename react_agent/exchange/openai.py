@@ -14,6 +14,7 @@ from react_agent.exchange.conversation import messages
 from react_agent.exchange.forms import Call, Choices, Foreign, Message, Written
 from react_agent.exchange.text import json_line, json_values
 from react_agent.transcript import Saved
+from react_agent.transcript.fields import check_schema
 from react_agent.types import ToolSpec
 
 ROLES = {"developer": "system", "function": "tool"}
@@ -143,9 +144,16 @@ def _specs(tools: Any) -> Iterator[ToolSpec]:
     for tool in tools if isinstance(tools, Sequence) else ():
         function = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-            parameters = function.get("parameters")
-            schema = parameters if isinstance(parameters, Mapping) else {"type": "object", "properties": {}}
-            yield ToolSpec(function["name"], str(function.get("description") or ""), schema)
+            description = str(function.get("description") or "")
+            yield ToolSpec(function["name"], description, _schema(function.get("parameters")))
+
+
+def _schema(parameters: Any) -> Mapping[str, Any]:
+    """The parameters of a tool, none where a saved run could not have them."""
+    with suppress(ValueError):
+        check_schema(parameters, "parameters")
+        return dict(parameters)
+    return {"type": "object", "properties": {}}
 
 
 def _lose(lost: dict[str, int], what: str) -> None:

@@ -102,6 +102,10 @@ def read_like(value: Any) -> Wanted:
             return Form(value[1:-1], regex.compile(value[1:-1], regex.MULTILINE))
         except regex.error as error:
             raise ValueError(f"a regular expression, and {value} is none: {error}") from None
+        except (RecursionError, OverflowError, MemoryError):
+            raise ValueError(
+                f"a regular expression, and {shown(value)} is too deep or too large for one"
+            ) from None
     if off := _OFF.fullmatch(value.strip()):
         return Number(_finite(off[1]), _finite(off[2]))
     return Words(value)

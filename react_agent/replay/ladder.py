@@ -18,7 +18,7 @@ from react_agent.replay.prompts import prompt_checks
 from react_agent.replay.report import LEVELS, Check, Level, Report, is_imported
 from react_agent.replay.tools import tool_checks
 from react_agent.session import exchanges_before
-from react_agent.transcript import Saved, read
+from react_agent.transcript import Saved, read, runs_below
 from react_agent.types import Earlier, ToolRun
 
 READ_RUNS = 256
@@ -142,7 +142,7 @@ def replay_paths(
 def transcript_files(paths: Iterable[str | PathLike[str]]) -> Iterator[Path]:
     """The files that are named, and the `*.yaml` in and below the folders."""
     for path in map(Path, paths):
-        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+        yield from runs_below(path) if path.is_dir() else [path]
 
 
 def _before(saved: Saved, read: Callable[[Path], Saved]) -> tuple[tuple[Earlier, ...], tuple[str, ...]]:

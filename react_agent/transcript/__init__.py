@@ -11,7 +11,7 @@ Reading order: `documents.py` (what stands in a document), `plain.py` (data to t
 """
 
 from react_agent.transcript.documents import FORMAT, opening_text, prompt_hash
-from react_agent.transcript.folder import find_run, find_step, new_path, runs_folder, saved_runs
+from react_agent.transcript.folder import find_run, find_step, new_path, runs_below, runs_folder, saved_runs
 from react_agent.transcript.reading import Saved, loads, read
 from react_agent.transcript.recorder import Recorder, dumps
 from react_agent.transcript.redaction import redact
@@ -29,6 +29,7 @@ __all__ = [
     "prompt_hash",
     "read",
     "redact",
+    "runs_below",
     "runs_folder",
     "saved_runs",
 ]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Repair, Span, Step
+from react_agent.transcript import fields
 from react_agent.transcript.redaction import redact
 from react_agent.types import (
     Altered,
@@ -38,7 +39,6 @@ DEEPEST_ARGUMENTS = 40
 
 STEP_KINDS: Mapping[type[Step], str] = {Act: "act", FinalAnswer: "answer", Malformed: "malformed"}
 
-T = TypeVar("T")
 Document = dict[str, Any]
 
 
@@ -97,73 +97,79 @@ def step_document(step: Step, text: str) -> Document:
 
 def read_head(document: Document) -> Transcript:
     """The run without its turns. Raises `ValueError` where something is missing or of the wrong type."""
-    settings = dict(_get(document, "settings", dict, {}))
-    settings |= {key: document[key] for key in OWN_KEYS if key in document}
+    settings = dict(fields.get(document, "settings", dict, {}))
+    settings |= {key: fields.optional(document, key, dict) for key in OWN_KEYS if key in document}
+    for key in ("kind", "model", "format"):
+        fields.optional(settings.get("endpoint") or {}, key, str)
+    fields.texts(settings, "break")
+    for key, value in settings.items():
+        fields.check_numbers(key, value)
     return Transcript(
-        question=_get(document, "question", str),
-        dialect=_get(document, "dialect", str),
-        specs=tuple(_each(document, "tools", _read_spec)),
-        opening=_get(document, "opening", str),
+        question=fields.get(document, "question", str),
+        dialect=fields.get(document, "dialect", str),
+        specs=tuple(fields.each(document, "tools", _read_spec)),
+        opening=fields.get(document, "opening", str),
         settings=settings,
     )
 
 
 def read_turn(document: Document) -> tuple[int, Turn, str]:
     """Number, turn, and hash of the prompt. Raises `ValueError`."""
-    completion = _get(document, "completion", dict)
+    completion = fields.get(document, "completion", dict)
     measured = read_measured(document)
-    text = _get(completion, "text", str)
+    text = fields.get(completion, "text", str)
     turn = Turn(
         completion=Completion(
             text,
-            _optional(completion, "finish_reason", str),
+            fields.optional(completion, "finish_reason", str),
             _read_usage(measured),
-            _get(completion, "thinking", str, ""),
+            fields.get(completion, "thinking", str, ""),
             _read_altered(completion),
-            _optional(completion, "seed", int),
+            fields.optional(completion, "seed", int),
         ),
-        step=read_step(_get(document, "step", dict), text),
-        observations=tuple(_each(document, "observations", _read_observation)),
-        seconds=float(_get(measured, "seconds", (int, float), 0.0)),
-        first_seconds=_optional(measured, "first_seconds", (int, float)),
+        step=read_step(fields.get(document, "step", dict), text),
+        observations=tuple(fields.each(document, "observations", _read_observation)),
+        seconds=float(fields.get(measured, "seconds", (int, float), 0.0)),
+        first_seconds=fields.optional(measured, "first_seconds", (int, float)),
     )
-    return _get(document, "turn", int), turn, _get(document, "prompt", str)
+    return fields.get(document, "turn", int), turn, fields.get(document, "prompt", str)
 
 
 def read_outcome(document: Document) -> Outcome:
     """How the run ended. Raises `ValueError`."""
     return Outcome(
-        reason=_get(document, "outcome", str),
-        answer=_optional(document, "answer", str),
-        detail=_get(document, "detail", str, ""),
+        reason=fields.get(document, "outcome", str),
+        answer=fields.optional(document, "answer", str),
+        detail=fields.get(document, "detail", str, ""),
     )
 
 
 def read_measured(document: Document) -> Document:
     """What differs between two equal runs. Raises `ValueError`."""
-    measured: Document = _get(document, "measured", dict, {})
+    measured: Document = fields.get(document, "measured", dict, {})
+    fields.check_numbers("measured", measured)
     return measured
 
 
 def read_step(document: Document, text: str) -> Step:
     """The step that was read from `text`. Raises `ValueError`."""
-    kind = _get(document, "kind", str)
-    said = _get(document, "said", (int, str), text)
+    kind = fields.get(document, "kind", str)
+    said = fields.get(document, "said", (int, str), text)
     if isinstance(said, int):
         if not 0 <= said <= len(text):
             raise ValueError(f"`said` is {said}; the text has {len(text)} characters")
         said = text[:said]
-    thought = _get(document, "thought", str)
-    repairs = tuple(_each(document, "repairs", _read_repair))
+    thought = fields.get(document, "thought", str)
+    repairs = tuple(fields.each(document, "repairs", _read_repair))
     if kind == "act":
-        return Act(said, thought, tuple(_each(document, "actions", _read_action)), repairs)
+        return Act(said, thought, tuple(fields.each(document, "actions", _read_action)), repairs)
     if kind == "answer":
-        return FinalAnswer(said, thought, _get(document, "answer", str), repairs)
+        return FinalAnswer(said, thought, fields.get(document, "answer", str), repairs)
     if kind == "malformed":
-        facts = _get(document, "facts", dict, {})
+        facts = fields.get(document, "facts", dict, {})
         facts = {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in facts.items()}
-        return Malformed(said, thought, _get(document, "code", str), facts, repairs)
-    raise ValueError(f"`kind` is {kind!r}; it must be act, answer or malformed")
+        return Malformed(said, thought, fields.get(document, "code", str), facts, repairs)
+    raise ValueError(f"`kind` is {fields.short(kind)}; it must be act, answer or malformed")
 
 
 def prompt_hash(parts: Sequence[Part], secrets: Sequence[str] = ()) -> str:
@@ -261,85 +267,53 @@ def _usage(usage: Usage) -> Document:
 
 
 def _read_spec(document: Document) -> ToolSpec:
+    parameters = fields.get(document, "parameters", dict)
+    fields.check_schema(parameters, "parameters")
     return ToolSpec(
-        name=_get(document, "name", str),
-        description=_get(document, "description", str),
-        parameters=_get(document, "parameters", dict),
-        effect=_one_of(document, "effect", ("pure", "reads", "writes")),
+        name=fields.get(document, "name", str),
+        description=fields.get(document, "description", str),
+        parameters=parameters,
+        effect=fields.one_of(document, "effect", ("pure", "reads", "writes")),
     )
 
 
 def _read_action(document: Document) -> Action:
-    arguments = _get(document, "arguments", (dict, str))
+    arguments = fields.get(document, "arguments", (dict, str))
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
         except RecursionError as error:
             raise ValueError("`arguments` are nested too deep") from error
-    return Action(_get(document, "tool", str), arguments, _read_span(document))
+        if not isinstance(arguments, dict):
+            raise ValueError(f"`arguments` are {fields.short(arguments)}; they must be a JSON object")
+    return Action(fields.get(document, "tool", str), arguments, _read_span(document))
 
 
 def _read_repair(document: Document) -> Repair:
-    return Repair(_get(document, "kind", str), _read_span(document), _get(document, "note", str))
+    return Repair(fields.get(document, "kind", str), _read_span(document), fields.get(document, "note", str))
 
 
 def _read_span(document: Document) -> Span:
-    span = _get(document, "span", list)
-    if len(span) != 2 or not all(type(place) is int for place in span):
-        raise ValueError(f"`span` is {span!r}; it must be two whole numbers")
+    span = fields.get(document, "span", list)
+    if len(span) != 2 or not all(type(place) is int and abs(place) < fields.LARGEST for place in span):
+        raise ValueError(f"`span` is {fields.short(span)}; it must be two whole numbers")
     return Span(*span)
 
 
 def _read_observation(document: Document) -> Observation:
     return Observation(
-        text=_get(document, "text", str),
-        kind=_one_of(document, "kind", ("tool", "error", "complaint", "note")),
-        tool=_get(document, "tool", str, ""),
-        omitted=_get(document, "omitted", int, 0),
+        text=fields.get(document, "text", str),
+        kind=fields.one_of(document, "kind", ("tool", "error", "complaint", "note")),
+        tool=fields.get(document, "tool", str, ""),
+        omitted=fields.get(document, "omitted", int, 0),
         altered=_read_altered(document),
     )
 
 
 def _read_altered(document: Document) -> Altered:
-    return _one_of(document, "altered", ("edited", "broken")) if "altered" in document else ""
+    return fields.one_of(document, "altered", ("edited", "broken")) if "altered" in document else ""
 
 
 def _read_usage(measured: Document) -> Usage:
-    usage = _get(measured, "usage", dict, {})
-    return Usage(*(_optional(usage, name, int) for name in ("prompt", "cached", "completion")))
-
-
-def _get(document: Document, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
-    value = document.get(key, default)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        seen = f"is {str(value)[:80]!r}" if key in document else "is missing"
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        raise ValueError(f"`{key}` {seen}; it must be {' or '.join(_KIND_WORDS[k] for k in kinds)}")
-    return value
-
-
-def _optional(document: Document, key: str, kind: type | tuple[type, ...]) -> Any:
-    return None if document.get(key) is None else _get(document, key, kind)
-
-
-def _one_of(document: Document, key: str, allowed: tuple[str, ...]) -> Any:
-    value = _get(document, key, str)
-    if value not in allowed:
-        raise ValueError(f"`{key}` is {value!r}; it must be one of {', '.join(allowed)}")
-    return value
-
-
-def _each(document: Document, key: str, read: Callable[[Document], T]) -> list[T]:
-    items = _get(document, key, list, [])
-    if not all(isinstance(item, dict) for item in items):
-        raise ValueError(f"each item of `{key}` must be a mapping")
-    return [read(item) for item in items]
-
-
-_KIND_WORDS = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    dict: "a mapping",
-    list: "a list",
-}
+    usage = fields.get(measured, "usage", dict, {})
+    return Usage(*(fields.optional(usage, name, int) for name in ("prompt", "cached", "completion")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
@@ -87,6 +88,24 @@ def saved_runs(folder: Path) -> list[Path]:
     except OSError:
         return []
     return [Path(path) for when, path in sorted(found, reverse=True) if when]
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """The `*.yaml` in and below a folder, in the order of their paths, without pipes and devices, which may never end.
+
+    A folder that cannot be looked into stands for what is in it: reading it says why.
+    """
+    closed: list[Path] = []
+    walk = os.walk(folder, onerror=lambda error: closed.append(Path(error.filename)))
+    found = [Path(place, name) for place, _, names in walk for name in names if name.endswith(".yaml")]
+    return sorted([*closed, *(path for path in found if not _is_endless(path))])
+
+
+def _is_endless(path: Path) -> bool:
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _when(entry: os.DirEntry[str]) -> int:

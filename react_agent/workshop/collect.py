@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from react_agent.transcript import runs_below
 from react_agent.workshop.lessons import Lesson
 from react_agent.workshop.progress import RESULT, Record, read_result
 from react_agent.workshop.words import say
@@ -28,7 +29,7 @@ def results(folder: Path) -> Results:
     Nothing is run: what a learner's own check has found is read from the copies it left.
     """
     found: dict[str, dict[str, Record | str]] = {}
-    for path in sorted(folder.rglob(RESULT)):
+    for path in (path for path in runs_below(folder) if path.name == RESULT):
         entries = found.setdefault(path.relative_to(folder).parts[0], {})
         try:
             key, record = read_result(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from itertools import count
+from os.path import lexists
 from pathlib import Path
 
 from react_agent.errors import ConfigError
@@ -23,14 +24,18 @@ def lay_out(lesson: Lesson, home: Path, page: str) -> tuple[Path, bool]:
     What a learner has changed stays; `page` is the text of the lesson. Raises `ConfigError`.
     """
     folder = home / lesson.key
-    there = folder.is_dir()
     try:
+        there = folder.is_dir()
         folder.mkdir(parents=True, exist_ok=True)
+        if (folder / PAGE).is_symlink():
+            raise ConfigError(
+                f"{folder / PAGE} is a link to another file, which stays as it is. Remove the link."
+            )
         (folder / PAGE).write_text(page, encoding="utf-8")
-        if not (folder / SETTINGS).exists():
+        if not lexists(folder / SETTINGS):
             (folder / SETTINGS).write_text(f"save: {RUNS}\n", encoding="utf-8")
         for path in lesson.files:
-            if not (folder / path.name).exists():
+            if not lexists(folder / path.name):
                 shutil.copyfile(path, folder / path.name)
     except OSError as error:
         raise ConfigError(f"{folder} cannot be written: {error.strerror or error}.") from error
@@ -42,7 +47,7 @@ def put_away(folder: Path) -> Path | None:
     if not folder.is_dir():
         return None
     names = (folder.with_name(f"{folder.name}.old-{number}") for number in count(1))
-    aside = next(path for path in names if not path.exists())
+    aside = next(path for path in names if not lexists(path))
     try:
         folder.rename(aside)
     except OSError as error:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from react_agent.workshop.lessons import LANGUAGES
 
 VERSION = 1
 MOST_BYTES = 1_000_000
+MOST_COUNTED = 1_000_000
+"""Tries or hints; more is not ours."""
+
 RESULT = "result.yaml"
 """The copy in the folder of a lesson, which a teacher collects."""
 
@@ -40,13 +44,15 @@ class Record:
 class Progress:
     """All lessons that were begun. `home` is the folder where lessons are laid out, empty before the first.
 
-    `language` is the one that was chosen, empty if none was; `warning` says what was wrong with the file.
+    `language` is the one that was chosen, empty if none was; `warning` says what was wrong with the file. One
+    that `is_closed` may hold more than could be read, so it is left alone.
     """
 
     home: str = ""
     language: str = ""
     lessons: Mapping[str, Record] = field(default_factory=dict)
     warning: str = field(default="", compare=False)
+    is_closed: bool = field(default=False, compare=False)
 
     def of(self, key: str) -> Record:
         """The record of a lesson, an empty one if it was not begun."""
@@ -70,15 +76,21 @@ def read_progress(path: Path | None = None) -> Progress:
     except (FileNotFoundError, NotADirectoryError):
         return Progress()
     except OSError as error:
-        return Progress(warning=f"{path} cannot be read: {error.strerror or error}.")
+        problem = f"{path} cannot be read: {error.strerror or error}. What is done now is not kept."
+        return Progress(warning=problem, is_closed=True)
     try:
-        return _progress(plain.load(data[:MOST_BYTES]))
+        found = plain.load(data[:MOST_BYTES])
+        if newer := _newer(found):
+            return Progress(warning=f"{path} {newer} What is done now is not kept.", is_closed=True)
+        return _progress(found)
     except (plain.Refused, plain.Damaged, ValueError) as error:
         return Progress(warning=_put_aside(path, str(error)))
 
 
 def write_progress(progress: Progress, path: Path | None = None) -> str:
     """Keep the progress, whole or not at all; what went wrong, empty if nothing did."""
+    if progress.is_closed:
+        return ""  # the warning has said so
     lessons = {key: asdict(record) for key, record in progress.lessons.items()}
     head = {"react_lessons": VERSION, "home": progress.home, "language": progress.language}
     document = {**head, "lessons": lessons}
@@ -108,6 +120,14 @@ def read_result(path: Path) -> tuple[str, Record]:
     return key, _record(found)
 
 
+def _newer(found: Any) -> str:
+    """Why a file is left to a newer version, empty for one that is not."""
+    version = found.get("react_lessons") if isinstance(found, dict) else None
+    if type(version) is int and version > VERSION:
+        return f"was written by a newer version (format {version}; this one reads {VERSION}). Update react-agent."
+    return ""
+
+
 def _progress(found: Any) -> Progress:
     if not isinstance(found, dict) or found.get("react_lessons") != VERSION:
         raise ValueError(f"it does not begin with `react_lessons: {VERSION}`")
@@ -127,6 +147,7 @@ def _record(found: Any) -> Record:
         name: found[name]
         for name in ("folder", "started", "passed", "tries", "hints", "solution")
         if type(found.get(name)) is type(getattr(empty, name))
+        and not (type(found[name]) is int and not 0 <= found[name] <= MOST_COUNTED)
     }
     checks = found.get("checks")
     met = tuple(check is True for check in checks) if isinstance(checks, list) else ()
@@ -134,7 +155,8 @@ def _record(found: Any) -> Record:
 
 
 def _put_aside(path: Path, why: str) -> str:
-    aside = path.with_suffix(".broken.yaml")
+    names = (path.with_suffix(f".broken{number or ''}.yaml") for number in count())
+    aside = next(name for name in names if not os.path.lexists(name))
     try:
         os.replace(path, aside)
     except OSError as error:
