@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from react_agent.agent import Agent
 from react_agent.budget import Budget
-from react_agent.cli.run import Run, run
+from react_agent.cli.display import Run
+from react_agent.cli.run import run
 from react_agent.config import Settings
 from react_agent.endpoints.formats import FORMATS, flatten
 from react_agent.endpoints.messages import messages

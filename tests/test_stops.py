@@ -16,8 +16,9 @@ from cli_runs import Home
 from react_agent.agent import Agent
 from react_agent.breaking import read_breaks
 from react_agent.cli.chat_input import Cancelled
+from react_agent.cli.display import Run
 from react_agent.cli.other_arguments import rewritten
-from react_agent.cli.run import Run, run
+from react_agent.cli.run import run
 from react_agent.cli.screen import Screen
 from react_agent.cli.stops import Stops
 from react_agent.config import Settings

@@ -17,17 +17,17 @@ from react_agent.cli.options import (
     model_options,
     question_argument,
     settings_from,
+    tell_breaks,
     tool_options,
     verbose_option,
 )
 
 if TYPE_CHECKING:
     from react_agent.agent import Agent
+    from react_agent.cli.display import Display
     from react_agent.cli.fork import Fork
-    from react_agent.cli.run import Display, Run
     from react_agent.cli.screen import Screen
     from react_agent.cli.stops import Stops
-    from react_agent.config import Settings
 
 
 @click.command("ask", short_help="Answer one question.")
@@ -83,7 +83,8 @@ def command(
     (steps, time, repeats), 130 Ctrl-C.
     """
     from react_agent.cli.chat_input import is_terminal
-    from react_agent.cli.models import fetch_if_missing, load
+    from react_agent.cli.exits import tell_end
+    from react_agent.cli.loading import fetch_if_missing, load
     from react_agent.cli.probe_card import remember_refusal, tell_origins
     from react_agent.cli.question import is_piped, whole_question
     from react_agent.cli.run import run
@@ -157,29 +158,6 @@ def _after(fork: Fork | None, agent: Agent, err: Screen, *, quiet: bool) -> Agen
                 f"Warning: not there any more: {', '.join(missing)}. Name it with -T or --tools.", fg="yellow"
             )
     return replace(agent, before=fork.before)
-
-
-def tell_breaks(settings: Settings, err: Screen) -> None:
-    """Say what is broken on purpose, so that nobody looks for it elsewhere."""
-    if settings.breaks.faults:
-        err.line(f"Broken on purpose: {settings.breaks}", fg="yellow")
-
-
-def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int:
-    """What went wrong, and the exit code."""
-    from react_agent.cli.exits import NO_ANSWER, Failure, exit_code, failure_of_run, show
-
-    if ended.outcome.reason == "interrupted":
-        err.break_off()
-    for words in ended.warnings:
-        err.line(f"Warning: {words}", fg="yellow")
-    if out.problem:
-        show(Failure(f"The answer cannot be written: {out.problem}.", "", NO_ANSWER), err)
-        return NO_ANSWER
-    failed = failure_of_run(ended)
-    if failed and tell_failure:
-        show(failed, err)
-    return exit_code(ended)
 
 
 def _output(out: Screen, secrets: Sequence[str], *, json: bool, events: bool, stream: bool) -> Display:

@@ -14,6 +14,7 @@ from react_agent.cli.options import (
     json_option,
     model_options,
     settings_from,
+    tell_breaks,
     tool_options,
     verbose_option,
 )
@@ -104,7 +105,6 @@ def command(
     from react_agent.bench import read_suite
     from react_agent.bench.report import head
     from react_agent.bench.select import select
-    from react_agent.cli.ask import tell_breaks
     from react_agent.cli.bench_folder import prepare
     from react_agent.cli.bench_jobs import measure
     from react_agent.cli.bench_progress import Progress
@@ -178,7 +178,7 @@ def agent_for(
     A built-in tool gives way to one of the same name from a file, but for one that the command line names: that
     takes the place of the file's.
     """
-    from react_agent.cli.models import fetch_if_missing, load
+    from react_agent.cli.loading import fetch_if_missing, load
     from react_agent.config import build
     from react_agent.tools import load_tools
 

@@ -15,7 +15,8 @@ from react_agent.agent import Agent
 from react_agent.bench import Result, Task, result
 from react_agent.cli.bench_folder import done_before
 from react_agent.cli.bench_progress import Progress
-from react_agent.cli.run import Display, Run, run
+from react_agent.cli.display import Display, Run
+from react_agent.cli.run import run
 from react_agent.config import Settings, endpoint
 from react_agent.errors import ConfigError, ContextTooLong, PromptError
 from react_agent.parsers import Piece

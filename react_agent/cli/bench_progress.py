@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from react_agent.bench import Result
-from react_agent.cli.run import Display
+from react_agent.cli.display import Display
 from react_agent.cli.screen import Screen
 
 BAR = 24

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import break_options, model_options, settings_from, tool_options, verbose_option
+from react_agent.cli.options import (
+    break_options,
+    model_options,
+    settings_from,
+    tell_breaks,
+    tool_options,
+    verbose_option,
+)
 
 if TYPE_CHECKING:
     from react_agent.cli.chat_commands import Context
@@ -54,11 +61,10 @@ def command(
     Ctrl-C breaks off an answer; at an empty line it leaves with exit code 130. Ctrl-D leaves with 0. For piped
     input the exit code is that of the first question without an answer, as of `react ask`.
     """
-    from react_agent.cli.ask import tell_breaks
     from react_agent.cli.chat_commands import Context
     from react_agent.cli.chat_input import is_terminal
     from react_agent.cli.chat_session import Chat, Look
-    from react_agent.cli.models import fetch_if_missing, load
+    from react_agent.cli.loading import fetch_if_missing, load
     from react_agent.cli.screen import Screen
     from react_agent.config import build
 

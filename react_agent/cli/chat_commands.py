@@ -10,7 +10,7 @@ import click
 from react_agent import config
 from react_agent.agent import Agent
 from react_agent.cli.chat_session import Chat
-from react_agent.cli.models import fetch_if_missing, load
+from react_agent.cli.loading import fetch_if_missing, load
 from react_agent.cli.prompt import PLACEHOLDER, format_name
 from react_agent.cli.saving import place_of
 from react_agent.cli.show_lines import tell_step

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.agent import Agent
-from react_agent.cli.ask import tell_end
+from react_agent.cli.display import Run
+from react_agent.cli.exits import tell_end
 from react_agent.cli.probe_card import remember_refusal
-from react_agent.cli.run import Run, first_sent, run
+from react_agent.cli.run import first_sent, run
 from react_agent.cli.saving import place_of
 from react_agent.cli.screen import Screen
 from react_agent.cli.stops import Stops

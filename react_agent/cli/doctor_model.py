@@ -164,7 +164,7 @@ def _origin(settings: Settings) -> str:
 
 def _asked(settings: Settings, asked: Endpoint, card: Card | None, err: Screen) -> Iterator[Check]:
     """One short reply, and what can be seen by it."""
-    from react_agent.cli.models import load
+    from react_agent.cli.loading import load
     from react_agent.probe import ask
 
     if asked.kind == "human":

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from react_agent.cli.display import Display, Run
 from react_agent.cli.exits import exit_code, failure_of_run
-from react_agent.cli.run import Display, Run
 from react_agent.cli.trace import FORGED
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step

@@ -23,7 +23,7 @@ from react_agent.errors import (
 )
 
 if TYPE_CHECKING:
-    from react_agent.cli.run import Run
+    from react_agent.cli.display import Run
 
 ANSWERED, NO_ANSWER, WRONG_USE, ENDPOINT, LIMIT, NOTHING_TO_REPLAY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -117,6 +117,21 @@ def failure_of_run(run: Run) -> Failure | None:
         words, fix = REASONS[reason]
         return Failure(words.format(detail=run.outcome.detail), fix, code)
     return None if code == ANSWERED else Failure(f"No answer: {run.outcome.detail or reason}.", "", code)
+
+
+def tell_end(ended: Run, out: Screen, err: Screen, *, tell_failure: bool) -> int:
+    """Say what went wrong with a run, and return the exit code."""
+    if ended.outcome.reason == "interrupted":
+        err.break_off()
+    for words in ended.warnings:
+        err.line(f"Warning: {words}", fg="yellow")
+    if out.problem:
+        show(Failure(f"The answer cannot be written: {out.problem}.", "", NO_ANSWER), err)
+        return NO_ANSWER
+    failed = failure_of_run(ended)
+    if failed and tell_failure:
+        show(failed, err)
+    return exit_code(ended)
 
 
 def tell(error: BaseException, ctx: click.Context) -> int:

@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from react_agent.cli.screen import Screen
     from react_agent.config import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -101,6 +102,12 @@ def break_options(function: Function) -> Function:
         ),
         click.option("--break-seed", type=int, default=0, metavar="N", help="Break it in another way [0]."),
     )
+
+
+def tell_breaks(settings: Settings, err: Screen) -> None:
+    """Say what is broken on purpose, so that nobody looks for it elsewhere."""
+    if settings.breaks.faults:
+        err.line(f"Broken on purpose: {settings.breaks}", fg="yellow")
 
 
 def json_option(function: Function) -> Function:

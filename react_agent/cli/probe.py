@@ -50,7 +50,7 @@ def probed(settings: Settings, err: Screen, *, context: int | None = None, quiet
     """Ask the questions, write the card, and give it as it stands then. Raises `EndpointError`."""
     from react_agent import __version__
     from react_agent.cards import now, read_card, write_card
-    from react_agent.cli.models import fetch_if_missing, load
+    from react_agent.cli.loading import fetch_if_missing, load
     from react_agent.cli.probe_card import card_of
     from react_agent.config import Settings as BuiltIn
     from react_agent.config import endpoint, full_name, of_a_model, wrong

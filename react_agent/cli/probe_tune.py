@@ -142,7 +142,7 @@ def _order(trial: Trial) -> tuple[int, float]:
 
 def _opened(settings: Settings, err: Screen, *, quiet: bool) -> Endpoint:
     """The endpoint, loaded, so that it is known what it can do."""
-    from react_agent.cli.models import fetch_if_missing, load
+    from react_agent.cli.loading import fetch_if_missing, load
     from react_agent.cli.probe import UNPROBED
     from react_agent.config import endpoint, full_name, wrong
 

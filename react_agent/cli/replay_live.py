@@ -10,7 +10,7 @@ from typing import Any
 from react_agent.agent import Agent
 from react_agent.bench.chance import wilson
 from react_agent.cli.bench_jobs import opened
-from react_agent.cli.models import fetch_if_missing, load
+from react_agent.cli.loading import fetch_if_missing, load
 from react_agent.cli.replay_jobs import Plan
 from react_agent.cli.screen import Screen
 from react_agent.config import build, toolbox

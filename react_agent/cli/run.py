@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from react_agent import config
 from react_agent.agent import Agent, Sight, outcome
 from react_agent.breaking.broken import broken
 from react_agent.budget import Count, PromptSize, Sent, budget_of_run, cut_warning, measure
+from react_agent.cli.display import Display, Run
 from react_agent.cli.fork import Fork
 from react_agent.cli.heard import Heard
 from react_agent.cli.masked import Completed, Masked
@@ -20,7 +20,6 @@ from react_agent.cli.saving import is_file, place_of
 from react_agent.config import Settings, wrong
 from react_agent.errors import EndpointTimeout, TranscriptError
 from react_agent.parsers import Piece
-from react_agent.parsers.step import Step
 from react_agent.transcript import Recorder, opening_text, prompt_hash
 from react_agent.transcript.redaction import redact, redact_head, redact_turn
 from react_agent.types import (
@@ -32,62 +31,10 @@ from react_agent.types import (
     ToolRun,
     Transcript,
     Turn,
-    Usage,
 )
 
 if TYPE_CHECKING:
     from react_agent.cli.stops import Stops
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run that is over. `error` is what broke it off; `problem` is why it could not be saved.
-
-    `prompt` is what the last prompt took; `cut` says that the server did not read all of one. `record` is what
-    was saved, with the secrets in it, and `sent` the prompt after the last turn.
-    """
-
-    question: str
-    model: str
-    turns: tuple[Turn, ...]
-    outcome: Outcome
-    seconds: float
-    path: Path | None = None
-    problem: str = ""
-    error: Exception | None = None
-    prompt: PromptSize | None = None
-    cut: str = ""
-    record: Transcript | None = None
-    sent: Sent | None = None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What went wrong beside the run."""
-        return tuple(words for words in (self.cut, self.problem) if words)
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens of all turns together; None where no turn says."""
-        return Usage.total(turn.completion.usage for turn in self.turns)
-
-
-class Display:
-    """Something that shows a run; by itself it shows nothing."""
-
-    def step(self, number: int) -> None:
-        """The model is about to be asked."""
-
-    def seen(self, sight: Piece | Observation | Thinking) -> None:
-        """A piece of the reply, the thinking beside it, or what is written back."""
-
-    def read(self, step: Step, text: str) -> None:
-        """The reply has ended, and this is what `text` means."""
-
-    def turn(self, number: int, turn: Turn) -> None:
-        """A turn is over, and saved."""
-
-    def end(self, run: Run) -> None:
-        """The run is over, and saved."""
 
 
 def run(

@@ -13,9 +13,9 @@ import click
 from react_agent import parsers
 from react_agent.budget.estimate import Rates, weigh
 from react_agent.cli.chat_input import Cancelled
+from react_agent.cli.display import Display
 from react_agent.cli.other_arguments import rewritten
 from react_agent.cli.parse import tell_spans
-from react_agent.cli.run import Display
 from react_agent.cli.screen import Screen
 from react_agent.cli.trace import Trace
 from react_agent.endpoints.formats import flatten

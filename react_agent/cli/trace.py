@@ -7,8 +7,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from react_agent.cli.display import Display, Run
 from react_agent.cli.doctor_check import shown_path
-from react_agent.cli.run import Display, Run
 from react_agent.cli.screen import Screen
 from react_agent.parsers import Piece
 from react_agent.parsers.step import Act, Step
