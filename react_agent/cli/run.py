@@ -55,42 +55,20 @@ def run(
     agent = _wrapped(agent, question, settings, stops)
     heard = Heard(agent.endpoint)
     agent = replace(agent, endpoint=heard)
-    turns: list[Turn] = []
-    error: Exception | None = None
     told = {"session": session} if session else {} if fork is None else fork.told
     head = _head(agent, question, {**told, **settings.breaks.head}, settings.secrets)
-    sents = [first_sent(head, agent, settings.secrets)]
+    sent = first_sent(head, agent, settings.secrets)
     with _recorder(head, settings) as recorder:
-
-        def keep(turn: Turn) -> None:
-            recorder.turn(turn, prompt_hash(sents[-1].parts, settings.secrets))
-            sents.append(sents[-1].then(redact_turn(turn, settings.secrets)))
-            turns.append(turn)
-
-        taken = () if fork is None else fork.turns
-        for turn in taken:
-            keep(turn)
-        try:
-            for turn in _turns(agent, question, heard, displays, settings.secrets, taken, stops):
-                keep(turn)
-                heard.text = (
-                    ""  # not before: a reply that Ctrl-C keeps from being saved is told as the detail
-                )
-                for display in displays:
-                    display.turn(len(turns), turn)
-            ended = outcome(turns, agent.max_steps) or _out_of_time(agent)
-        except KeyboardInterrupt:
-            ended = Outcome("interrupted", detail=heard.text)
-        except Exception as problem:
-            late = isinstance(problem, EndpointTimeout) and heard.is_late(agent.seconds)
-            ended = _out_of_time(agent) if late else Outcome("error", detail=str(problem))
-            error = None if late else problem
-        size, cut = _measured(sents, turns, heard if ended.reason in ASKABLE else None)
+        kept = _Kept(recorder, sent, settings.secrets)
+        for turn in () if fork is None else fork.turns:
+            kept.add(turn)
+        ended, error = _ended(agent, question, heard, displays, kept, stops)
+        size, cut = _measured(kept, heard if ended.reason in ASKABLE else None)
         recorder.outcome(ended, {"prompt": asdict(size), **({"warnings": [cut]} if cut else {})})
     return Run(
         question,
         f"{heard.kind}:{heard.model}",
-        tuple(turns),
+        tuple(kept.turns),
         ended,
         time.monotonic() - heard.began,
         recorder.path if isinstance(recorder, Recorder) and not recorder.failed else None,
@@ -98,9 +76,48 @@ def run(
         error,
         size,
         cut,
-        replace(head, turns=tuple(turns), outcome=ended),
-        sents[-1],
+        replace(head, turns=tuple(kept.turns), outcome=ended),
+        kept.sents[-1],
     )
+
+
+class _Kept:
+    """The turns so far, saved as they come, and the prompt before each of them and after the last."""
+
+    def __init__(self, recorder: Recorder | _Unsaved, sent: Sent, secrets: Sequence[str]) -> None:
+        self.turns: list[Turn] = []
+        self.sents = [sent]
+        self.secrets = secrets
+        self._recorder = recorder
+
+    def add(self, turn: Turn) -> None:
+        self._recorder.turn(turn, prompt_hash(self.sents[-1].parts, self.secrets))
+        self.sents.append(self.sents[-1].then(redact_turn(turn, self.secrets)))
+        self.turns.append(turn)
+
+
+def _ended(
+    agent: Agent,
+    question: str,
+    heard: Heard,
+    displays: Sequence[Display],
+    kept: _Kept,
+    stops: Stops | None,
+) -> tuple[Outcome, Exception | None]:
+    """Go on to the end, keeping and showing each turn: how it ended, and the error that broke it off."""
+    try:
+        for turn in _turns(agent, question, heard, displays, kept, stops):
+            kept.add(turn)
+            heard.text = ""  # not before: a reply that Ctrl-C keeps from being saved is told as the detail
+            for display in displays:
+                display.turn(len(kept.turns), turn)
+    except KeyboardInterrupt:
+        return Outcome("interrupted", detail=heard.text), None
+    except Exception as error:
+        if isinstance(error, EndpointTimeout) and heard.is_late(agent.seconds):
+            return _out_of_time(agent), None
+        return Outcome("error", detail=str(error)), error
+    return outcome(kept.turns, agent.max_steps) or _out_of_time(agent), None
 
 
 def _wrapped(agent: Agent, question: str, settings: Settings, stops: Stops | None) -> Agent:
@@ -138,8 +155,7 @@ def _turns(
     question: str,
     heard: Heard,
     displays: Sequence[Display],
-    secrets: Sequence[str],
-    taken: Sequence[Turn],
+    kept: _Kept,
     stops: Stops | None,
 ) -> Iterator[Turn]:
     """The agent's turns, each announced before the model is asked, until the last or the end of the time."""
@@ -151,9 +167,9 @@ def _turns(
             else:
                 display.read(sight, heard.text)
 
-    turns, back = list(taken), None
-    watch = Completed(Masked(show, secrets).seen).seen
-    with closing(agent.run(question, watch, taken)) as running:
+    turns, back = list(kept.turns), None
+    watch = Completed(Masked(show, kept.secrets).seen).seen
+    with closing(agent.run(question, watch, tuple(turns))) as running:
         while outcome(turns, agent.max_steps) is None and not heard.is_late(agent.seconds):
             for display in displays:
                 display.step(len(turns) + 1)
@@ -172,9 +188,9 @@ ASKABLE = frozenset({"answered", "steps", "loop"})
 """Ends of a run after which the endpoint is still asked to count."""
 
 
-def _measured(sents: Sequence[Sent], turns: Sequence[Turn], heard: Heard | None) -> tuple[PromptSize, str]:
+def _measured(kept: _Kept, heard: Heard | None) -> tuple[PromptSize, str]:
     count: Count = (lambda _: None) if heard is None else heard.count
-    return measure(sents, turns, count), cut_warning(sents, turns, count)
+    return measure(kept.sents, kept.turns, count), cut_warning(kept.sents, kept.turns, count)
 
 
 class _Unsaved:
