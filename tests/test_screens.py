@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from servers import openai_stream, serving, stalled
 
+from react_agent.cli import trace
 from react_agent.cli.columns import columns
+from react_agent.cli.screen import Screen
 from react_agent.cli.words import Words
 
 if sys.platform == "win32":
@@ -104,12 +107,41 @@ def test_a_silent_server_is_told_and_ctrl_c_ends_on_a_line_of_its_own(home: Home
         serving(stalled) as server,
         terminal(home, "How much?", "-m", "openai:m", "--base-url", server.url, command="ask") as ask,
     ):
-        ask.expect("Nothing from the model yet. Ctrl-C gives up.")  # after five seconds
+        ask.expect("Nothing from the model yet; a first prompt may take a minute.")  # after five seconds
+        ask.expect("Ctrl-C gives up.")
         began = time.monotonic()
         ask.interrupt()
         ask.expect("Interrupted.")
         assert time.monotonic() - began < 2
         assert re.search(r"\^C\nError: Interrupted\.", plain(ask.shown))
+
+
+def test_a_long_silence_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "PATIENCE", 0.01)
+    monkeypatch.setattr(trace, "AGAIN", 0.05)
+    screen = Listening()
+    silence = trace.Silence(screen)
+    silence.begin()
+    assert screen.third.wait(5)
+    silence.end()
+    told = list(screen.lines)
+    assert "yet" in told[0]
+    assert all(re.search(r"for \d+ s\. Ctrl-C", line) for line in told[1:])
+    time.sleep(0.15)
+    assert screen.lines == told
+
+
+class Listening(Screen):
+    """A terminal that keeps its lines, and tells when the third one has come."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.terminal, self.lines, self.third = True, list[str](), threading.Event()
+
+    def line(self, text: str, *, indent: str = "", **style: object) -> None:
+        self.lines.append(text)
+        if len(self.lines) >= 3:
+            self.third.set()
 
 
 def test_nothing_is_said_of_a_server_that_answers(home: Home) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from react_agent.cli.display import Display, Run
@@ -21,8 +24,8 @@ FORGED = "invented_observation"
 LINES = 12
 """Of one observation; -v shows all."""
 
-PATIENCE = 5.0
-"""Seconds without a word from the model."""
+PATIENCE, AGAIN = 5.0, 30.0
+"""Seconds without a word from the model until that is told, and until it is told again."""
 
 SIGNS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "tool": ("|", {"fg": "green"}),
@@ -110,19 +113,19 @@ class Trace(Display):
 
 
 class Silence:
-    """Says once, on a terminal, that nothing has come for a while: a long prompt may take minutes to read."""
+    """Says now and then, on a terminal, that nothing has come yet: a long prompt may take minutes to read."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._timer: threading.Timer | None = None
+        self._began = 0.0
         self._lock = threading.Lock()
 
     def begin(self) -> None:
         self.end()
         if self._screen.terminal:
-            self._timer = threading.Timer(PATIENCE, self._tell)
-            self._timer.daemon = True
-            self._timer.start()
+            self._began = time.monotonic()
+            self._wait(PATIENCE)
 
     def end(self) -> None:
         with self._lock:
@@ -130,10 +133,19 @@ class Silence:
                 self._timer.cancel()
             self._timer = None
 
+    def _wait(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, self._tell)
+        self._timer.daemon = True
+        self._timer.start()
+
     def _tell(self) -> None:
         with self._lock:
-            if self._timer is not None:
-                self._screen.line("Nothing from the model yet. Ctrl-C gives up.", dim=True)
+            if self._timer is None:
+                return
+            seconds = time.monotonic() - self._began
+            so_far = "yet; a first prompt may take a minute" if seconds < AGAIN else f"for {seconds:.0f} s"
+            self._screen.line(f"Nothing from the model {so_far}. Ctrl-C gives up.", dim=True)
+            self._wait(AGAIN)
 
 
 class Answer(Display):
@@ -177,7 +189,7 @@ def last_line(run: Run, *, tokens: bool) -> str:
 
     `saved runs/a.yaml, 2 steps, 1.4 s`
     """
-    words = [f"saved {shown_path(run.path)}"] if run.path else ["not saved"]
+    words = [f"saved {_short(run.path)}"] if run.path else ["not saved"]
     words += [counted(len(run.turns), "step"), f"{run.seconds:.1f} s"]
     usage = run.usage
     if tokens and usage.prompt is not None:
@@ -186,3 +198,10 @@ def last_line(run: Run, *, tokens: bool) -> str:
     if tokens and usage.completion is not None:
         words.append(f"{usage.completion} tokens out")
     return ", ".join(words)
+
+
+def _short(path: Path) -> str:
+    """A path as it can be typed here, from the home folder or from this one."""
+    here = Path.cwd()
+    is_below = path.is_relative_to(here) and shown_path(here / "x") != f"~{os.sep}x"
+    return str(path.relative_to(here)) if is_below else shown_path(path)
