@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -157,6 +158,16 @@ def test_prompt_at_the_end_of_a_saved_run(home: Home) -> None:
     assert "Observation: 409.5" in done.stdout
 
 
+def test_the_last_run_has_a_prompt_too(home: Home) -> None:
+    home.write("here/.react.yaml", "save: runs\n")
+    there = Home(home.path / "here", {"HOME": str(home.path)})
+    asked = there.react("ask", "-m", there.script(ACT, ANSWER), "my question")
+    assert "\nsaved runs" + os.sep in asked.stderr  # as it can be typed here
+    done = there.react("prompt", "--turns", "-1")
+    assert "Observation: 409.5" in done.stdout
+    assert there.react("prompt", "--turns", "-2").exit_code == 2
+
+
 def test_prompt_as_curl_sends_what_ask_sends(home: Home) -> None:
     env = {"OPENAI_API_KEY": "sk-Very-Secret-0123456789", "HOME": str(home.path)}
     with serving(openai_stream([" x\nFinal Answer: 5"])) as server:
@@ -208,6 +219,12 @@ def test_a_tool_that_fails_or_cannot_be_called_ends_with_1(home: Home) -> None:
         assert_one_line(done.stderr)
     document = json.loads(home.react("tools", "run", "--json", "calculator", "1/0").stdout)
     assert (document["exit_code"], document["schema_version"]) == (1, 1)
+
+
+def test_an_input_without_quotes_is_told(home: Home) -> None:
+    done = home.react("tools", "run", "calculator", "769", "+", "notes.txt")
+    assert done.exit_code == 2
+    assert_one_line(done.stderr, "INPUT came as 3 words", "quotes")
 
 
 def test_a_tool_that_is_not_there_is_answered_with_a_near_one(home: Home) -> None:

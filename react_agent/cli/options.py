@@ -156,18 +156,24 @@ def settings_from(
 
 def question_argument(function: Function) -> Function:
     """The question, which is one word for a shell: in quotes."""
+    one_word = in_quotes("The question")
+    return click.argument("question", nargs=-1, metavar="[QUESTION]", callback=one_word)(function)
+
+
+def in_quotes(what: str) -> Callable[[click.Context, click.Parameter, Sequence[str]], str | None]:
+    """A callback for an argument that is one word in quotes; its value is None where nothing was given."""
 
     def whole(_context: click.Context, _argument: click.Parameter, words: Sequence[str]) -> str | None:
         if len(words) > 1:
             from react_agent.config import wrong
 
             raise wrong(
-                f"The question came as {len(words)} words: {' '.join(words)}",
+                f"{what} came as {len(words)} words: {' '.join(words)}",
                 "Put quotes around it, and options before or behind it.",
             )
         return words[0] if words else None
 
-    return click.argument("question", nargs=-1, metavar="[QUESTION]", callback=whole)(function)
+    return whole
 
 
 class OfRuns(click.Command):

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_agent.cli.options import model_options, question_argument, settings_from, tool_options
+from react_agent.cli.options import (
+    OfRuns,
+    RunName,
+    model_options,
+    question_argument,
+    settings_from,
+    tool_options,
+)
 
 if TYPE_CHECKING:
     from react_agent.config import Settings
@@ -17,16 +25,18 @@ if TYPE_CHECKING:
 PLACEHOLDER = "(your question)"
 
 
-@click.command("prompt", short_help="Show exactly what would be sent.")
+@click.command("prompt", cls=OfRuns, short_help="Show exactly what would be sent.")
 @question_argument
 @model_options
 @tool_options
 @click.option("-f", "--attach", multiple=True, metavar="FILE", help="Append a text file to the question.")
-@click.option("--turns", metavar="FILE", help="Show the prompt at the end of this saved run.")
+@click.option(
+    "--turns", metavar="RUN", type=RunName(), help="Show the prompt at the end of this saved run, such as -1."
+)
 @click.option("--parts", is_flag=True, help="Print role, text and source of each part, as JSON.")
 @click.option("--curl", is_flag=True, help="Print a curl command that sends it to the server.")
 def command(
-    question: str | None, attach: Sequence[str], turns: str | None, *, parts: bool, curl: bool, **flags: Any
+    question: str | None, attach: Sequence[str], turns: Path | None, *, parts: bool, curl: bool, **flags: Any
 ) -> None:
     """Show what would be sent to the model for QUESTION, before its first reply. No model is asked.
 
@@ -76,7 +86,7 @@ def is_asked_for_its_format(settings: Settings) -> bool:
 
 
 def _prompt(
-    settings: Settings, question: str | None, attach: Sequence[str], turns: str | None
+    settings: Settings, question: str | None, attach: Sequence[str], turns: Path | None
 ) -> tuple[tuple[Part, ...], Prompt, tuple[ToolSpec, ...]]:
     """The parts, the template that made them, and the tools."""
     from react_agent.budget import budget_of_run, fit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from react_agent.cli import Group
-from react_agent.cli.options import json_option, settings_from
+from react_agent.cli.options import in_quotes, json_option, settings_from
 
 if TYPE_CHECKING:
     from react_agent.tools import Toolbox
@@ -66,11 +66,11 @@ def show(name: str, tools: Sequence[str]) -> None:
 
 @command.command(short_help="Call a tool.")
 @click.argument("name")
-@click.argument("given", metavar="INPUT", default="{}")
+@click.argument("given", metavar="[INPUT]", nargs=-1, callback=in_quotes("INPUT"))
 @files
 @json_option
 @click.pass_context
-def run(ctx: click.Context, name: str, given: str, tools: Sequence[str], json: bool) -> None:
+def run(ctx: click.Context, name: str, given: str | None, tools: Sequence[str], json: bool) -> None:
     """Call the tool NAME with INPUT, read as a model's `Action Input` is: a JSON object or a bare value.
 
     Exit code 1 when the input cannot be read or the tool fails.
@@ -82,9 +82,8 @@ def run(ctx: click.Context, name: str, given: str, tools: Sequence[str], json: b
     from react_agent.prompt import Prompt
 
     toolbox = _one(name, tools)
-    step = read(
-        f"Action: {name}\nAction Input: {given}", {spec.name: spec.parameters for spec in toolbox.specs}
-    )
+    schemas = {spec.name: spec.parameters for spec in toolbox.specs}
+    step = read(f"Action: {name}\nAction Input: {'{}' if given is None else given}", schemas)
     try:
         if isinstance(step, Malformed):
             raise ToolError(Prompt.load().complaint(step))

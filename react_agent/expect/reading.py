@@ -76,8 +76,14 @@ def _file(path: Path) -> tuple[Expectation, ...]:
         raise ConfigError(f"{path} is longer than {MOST_BYTES} bytes, which no file of expectations is.")
     try:
         content = plain.load(data)
-    except (plain.Refused, plain.Damaged) as error:
+    except plain.Refused as error:
         raise ConfigError(f"{path}: {error}.") from error
+    except plain.Damaged as error:
+        line = (re.findall(r"line (\d+)", str(error)) or ["1"])[-1]
+        raise ConfigError(
+            f"{path} cannot be read near line {line}. Each line is such as `- forged: 0`, "
+            "all with a dash in front or none."
+        ) from error
     found = tuple(_each(content, _lines(data, content), str(path)))
     if not found:
         raise ConfigError(f"{path} expects nothing. Write for example `forged: 0`.")
