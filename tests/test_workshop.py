@@ -131,9 +131,8 @@ def test_what_a_lesson_tells_to_do_can_be_done(lesson: Lesson, home: Home) -> No
         if move.kind == "file":
             there.write(move.name, move.text)
     for move in moves_in(lesson.said("en").do.replace("{model}", lesson.model)):
-        if "NAME" not in move.text:
-            ran = there.react(*words_of(move.text), input="I know.\nFinal Answer: 60\n")
-            assert ran.exit_code in (0, 1), f"{move.text}: {ran.output}"
+        ran = there.react(*words_of(move.text), input="I know.\nFinal Answer: 60\n")
+        assert ran.exit_code in (0, 1), f"{move.text}: {ran.output}"
 
 
 @each_language
@@ -315,6 +314,8 @@ ANSWERS = "  - answers: a.yaml\n    give: {x: 4, y: blue}\n"
         ("", False, "has no answer yet"),
         ("x: [", False, "cannot be read near line"),
         ("x: 4\ny:blue", False, "cannot be read near line 2"),
+        ("\nx:4\n# which colour?\n\ny: blue", False, "cannot be read near line 2"),
+        ("x: 4\ny: 'blue", False, "cannot be read near line 2"),
         ("x:4", False, "with a space behind the colon"),
         ("\x1b[2J", False, "a.yaml"),
     ],
@@ -481,6 +482,7 @@ def test_no_wrapped_line_is_wider_than_asked_if_its_words_are_not(text: str, wid
         ("    one two", "    ", ["    one", "    two"]),
         ("观察结果，是程序写的。", "", ["观察结", "果，是程", "序写的。"]),
         ("a `react ask` b", "", ["a", "`react ask`", "b"]),
+        ("（共 2 条）", "", ["（共 2", "条）"]),
         ("", "", [""]),
     ],
 )
@@ -502,7 +504,7 @@ def test_nothing_of_a_lesson_is_lost_on_the_way_to_the_terminal(text: str) -> No
 def test_progress_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a" / "lessons.yaml"
     record = Record("/x", "2026-01-01", "", 3, 1, True, (True, False))
-    progress = Progress("/home", "zh").with_record("0-x", record)
+    progress = Progress("/home", "zh", own="/lessons").with_record("0-x", record)
     assert write_progress(progress, path) == ""
     assert read_progress(path) == progress
     assert write_result(tmp_path, "0-x", record) == ""
@@ -614,6 +616,15 @@ def test_a_check_finds_the_folder_without_the_progress(home: Home) -> None:
     assert "[ ]" in desk(home, LESSONS[1]).react("lesson", "check", "1").stdout
 
 
+def test_a_check_from_another_folder_says_where_to_go(home: Home) -> None:
+    home.react("lesson", "start", "1")
+    there = desk(home, LESSONS[1])
+    assert f"cd react-lessons/{LESSONS[1].key}" in home.react("lesson", "check", "1").stdout
+    assert "cd " not in there.react("lesson", "check", "1").stdout
+    there.write("answers.yaml", solution(LESSONS[1], "en")[0].text)
+    assert "cd " not in home.react("lesson", "check", "1").stdout
+
+
 def test_a_lesson_that_was_not_begun_cannot_be_checked(home: Home) -> None:
     shown = home.react("lesson", "check", "1")
     assert shown.exit_code == 2
@@ -719,6 +730,22 @@ def test_a_lesson_of_ones_own_can_be_done(home: Home) -> None:
     home.react("lesson", "start", "20", "--lessons", "mine")
     home.write("react-lessons/20-mine/a.yaml", "x: 4\n")
     assert home.react("lesson", "check", "20", REACT_LESSON_LESSONS="mine").exit_code == 0
+
+
+def test_a_folder_of_lessons_is_named_once(home: Home) -> None:
+    own(home.path / "mine")
+    started = home.react("lesson", "--lessons", "mine", "start", "20")
+    inside = Home(home.path / "react-lessons" / "20-mine", {"HOME": str(home.path)})
+    (command,) = re.findall(r"react (lesson check \d+)", started.stdout)
+    inside.write("a.yaml", "x: 4\n")
+    assert inside.react(*command.split()).exit_code == 0
+    assert f"All lessons are sound: {len(LESSONS)}" in home.react("lesson", "lint").stdout
+    home.write("mine/20-mine/en.md", "")
+    damaged = home.react("lesson")
+    assert damaged.exit_code == 0
+    assert "Warning: " in damaged.stderr
+    assert home.react("lesson", "reset").exit_code == 0
+    assert home.react("lesson").stderr == ""
 
 
 # --- collecting

@@ -15,7 +15,7 @@ CODE = "    "
 _ITEM = re.compile(r"(?:\d+\.|-) +")
 # A word is code between backticks, or a wide letter with the marks that may not begin a line, or anything else.
 _WORD = re.compile(
-    rf"`[^`]*`[{CLOSING},.;:!?)]* ?|[（「“《][^\s]?[{CLOSING}]*|[{WIDE}“”][{CLOSING}]* ?|[^\s{WIDE}`“”]+ ?|\S ?"
+    rf"`[^`]*`[{CLOSING},.;:!?)]* ?|[（「“《][^\s]?[{CLOSING}]* ?|[{WIDE}“”][{CLOSING}]* ?|[^\s{WIDE}`“”]+ ?|\S ?"
 )
 
 _WIDE_ENDS = re.compile(rf"[{WIDE}{CLOSING}]{{2}}")

@@ -15,6 +15,7 @@ from react_agent.cli.columns import columns, padded
 from react_agent.cli.lesson_markdown import CODE, MOST, markdown_lines, wrapped
 from react_agent.cli.screen import Screen
 from react_agent.config import wrong
+from react_agent.errors import ConfigError
 from react_agent.workshop import Lesson, find, read_lessons
 from react_agent.workshop.desk import HOME, PAGE, lay_out, put_away
 from react_agent.workshop.lessons import Words
@@ -50,13 +51,14 @@ class Room:
     def open(cls, *, lang: str | None, lessons: Path | None, read: bool = True) -> Room:
         """Read the lessons, unless `read` is false, and the progress. Raises `ConfigError`.
 
-        A language that was chosen once is kept with the progress.
+        A language that was chosen once is kept with the progress, and so is a folder of lessons.
         """
         err, progress = Screen.err(), read_progress()
         if progress.warning:
             err.line(f"Warning: {progress.warning}", fg="yellow")
-        found = read_lessons(lessons) if read else ()
-        progress = replace(progress, language=lang or progress.language)
+        kept = str(lessons.absolute()) if lessons else progress.own
+        progress = replace(progress, language=lang or progress.language, own=kept)
+        found = _lessons(lessons, progress.own, err) if read else ()
         return cls(progress.language or language_of(), found, lessons, progress, Screen.out(), err)
 
     def tell_list(self) -> None:
@@ -116,6 +118,8 @@ class Room:
         else:
             met_count = sum(met)
             self.line("not_yet", number=number, met=met_count, all=len(met), fg="yellow")
+            if folder is not None and Path.cwd() != folder:
+                self.line("go_there", folder=_short(folder))
         return done
 
     def hint(self, number: int) -> None:
@@ -243,6 +247,16 @@ class Room:
         if not lesson.model or MODEL not in text:
             return text
         return text.replace(MODEL, model_of_this_machine() or lesson.model)
+
+
+def _lessons(own: Path | None, kept: str, err: Screen) -> tuple[Lesson, ...]:
+    """Ours with those of `own`, or of the folder that was named before, as long as it can be read."""
+    if own is None and kept:
+        try:
+            return read_lessons(Path(kept))
+        except ConfigError as error:
+            err.line(f"Warning: {error}", fg="yellow")
+    return read_lessons(own)
 
 
 def model_of_this_machine() -> str:

@@ -233,8 +233,7 @@ def _answers(tried: _Try) -> Result:
     try:
         given = plain.load(data) if data.strip() else {}
     except (plain.Refused, plain.Damaged) as error:
-        lines = re.findall(r"line (\d+)", str(error))
-        return tried.failed("broken_answers", line=lines[0] if lines else 1)
+        return tried.failed("broken_answers", line=_broken_line(data, str(error)))
     if not isinstance(given, dict):
         return tried.failed("no_answers")
     for key, wanted in tried.check["give"].items():
@@ -243,6 +242,14 @@ def _answers(tried: _Try) -> Result:
         if not read_like(wanted).fits(str(given[key])):
             return tried.failed("wrong_answer", key=key, given=given[key])
     return Result(True, tried.path.name)
+
+
+def _broken_line(data: bytes, told: str) -> int:
+    """The first line without a space behind its colon, which YAML finds too late; else the one that it names."""
+    for number, line in enumerate(data.splitlines(), start=1):
+        if re.match(rb"\w+:[^\s:]", line):
+            return number
+    return int((re.findall(r"line (\d+)", told) or [1])[0])
 
 
 @dataclass(frozen=True, slots=True)

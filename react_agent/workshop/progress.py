@@ -44,13 +44,15 @@ class Record:
 class Progress:
     """All lessons that were begun. `home` is the folder where lessons are laid out, empty before the first.
 
-    `language` is the one that was chosen, empty if none was; `warning` says what was wrong with the file. One
-    that `is_closed` may hold more than could be read, so it is left alone.
+    `language` is the one that was chosen, `own` the folder of lessons that was named, each empty if none was;
+    `warning` says what was wrong with the file. One that `is_closed` may hold more than could be read, so it is
+    left alone.
     """
 
     home: str = ""
     language: str = ""
     lessons: Mapping[str, Record] = field(default_factory=dict)
+    own: str = ""
     warning: str = field(default="", compare=False)
     is_closed: bool = field(default=False, compare=False)
 
@@ -92,7 +94,12 @@ def write_progress(progress: Progress, path: Path | None = None) -> str:
     if progress.is_closed:
         return ""  # the warning has said so
     lessons = {key: asdict(record) for key, record in progress.lessons.items()}
-    head = {"react_lessons": VERSION, "home": progress.home, "language": progress.language}
+    head = {
+        "react_lessons": VERSION,
+        "home": progress.home,
+        "language": progress.language,
+        "own": progress.own,
+    }
     document = {**head, "lessons": lessons}
     return _write(path or progress_file(), document)
 
@@ -135,7 +142,9 @@ def _progress(found: Any) -> Progress:
     if not isinstance(home, str) or not isinstance(lessons, dict):
         raise ValueError("`home` or `lessons` is of another kind")
     spoken = language if language in LANGUAGES else ""
-    return Progress(home, spoken, {key: _record(record) for key, record in lessons.items()})
+    own = found.get("own", "")
+    records = {key: _record(record) for key, record in lessons.items()}
+    return Progress(home, spoken, records, own if isinstance(own, str) else "")
 
 
 def _record(found: Any) -> Record:
