@@ -76,6 +76,7 @@ def test_a_file_comes_before_all_else(folder: Path, tmp_path: Path, monkeypatch:
     [
         ("2026-11-29", "'2026-11-29' begins the names of 2 runs: 2026-11-29-142210-what-is-2-plus-2-2, 20"),
         ("-5", "There is no run -5: 4 runs in "),
+        ("3", "There is no run '3' in .* Did you mean -3, counted from the last run?"),
         ("vancouver", "There is no run 'vancouver' in .* Did you mean 2026-11-30-070000-vancouver?"),
         ("2026-11-30-070000-vancuver", "Did you mean 2026-11-30-070000-vancouver"),
         ("zebra", "The last one is 2026-11-30-070000-vancouver"),

@@ -31,7 +31,10 @@ PLACEHOLDER = "(your question)"
 @tool_options
 @click.option("-f", "--attach", multiple=True, metavar="FILE", help="Append a text file to the question.")
 @click.option(
-    "--turns", metavar="RUN", type=RunName(), help="Show the prompt at the end of this saved run, such as -1."
+    "--turns",
+    metavar="RUN",
+    type=RunName(),
+    help="Show what would be sent next, after this saved run, such as -1.",
 )
 @click.option("--parts", is_flag=True, help="Print role, text and source of each part, as JSON.")
 @click.option("--curl", is_flag=True, help="Print a curl command that sends it to the server.")

@@ -130,6 +130,8 @@ def _near(name: str, paths: Sequence[Path]) -> str:
     """The runs that may have been meant, as a sentence."""
     import difflib
 
+    if name in map(str, range(1, len(paths) + 1)):
+        return f" Did you mean -{name}, counted from the last run?"
     stems = [path.stem for path in paths]
     words = name.lower().removesuffix(".yaml")
     holding = [stem for stem in stems if words and words in stem]
