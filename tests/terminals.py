@@ -53,9 +53,14 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._number, text.encode())
 
+    def break_off(self) -> None:
+        """Ctrl-C while something goes on."""
+        self.type(CTRL_C)
+
     def interrupt(self) -> None:
         """Ctrl-C, once the line editor waits: just before, Python notices it only at the next key."""
-        time.sleep(0.2)
+        self._wait_for_editor()
+        time.sleep(0.1)  # it looks for signals only after it has told the terminal
         self.type(CTRL_C)
 
     def end(self) -> None:

@@ -110,7 +110,7 @@ def test_a_silent_server_is_told_and_ctrl_c_ends_on_a_line_of_its_own(home: Home
         ask.expect("Nothing from the model yet; a first prompt may take a minute.")  # after five seconds
         ask.expect("Ctrl-C gives up.")
         began = time.monotonic()
-        ask.interrupt()
+        ask.break_off()
         ask.expect("Interrupted.")
         assert time.monotonic() - began < 2
         assert re.search(r"\^C\nError: Interrupted\.", plain(ask.shown))
