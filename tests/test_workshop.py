@@ -643,7 +643,7 @@ def test_a_lesson_that_does_not_exist_is_an_error_that_names_those_that_do(home:
         assert shown.exit_code == 2
         assert_one_line(shown.stderr, "no lesson 99", "0, 1, 2")
     assert home.react("lesson", "start", "-1").exit_code == 2
-    assert home.react("lesson", "start", "x").exit_code == 2
+    assert_one_line(home.react("lesson", "start", "x").stderr, "'x' is not a valid number of a lesson.")
 
 
 def test_hints_grow_and_all_are_shown_after_the_last(home: Home) -> None:

@@ -38,7 +38,13 @@ def room_options(function: Function) -> Function:
     return function
 
 
-number = click.argument("number", metavar="N", type=click.IntRange(0))
+class Number(click.IntRange):
+    """The number of a lesson."""
+
+    name = "number of a lesson"
+
+
+number = click.argument("number", metavar="N", type=Number(0))
 
 
 @click.group(
@@ -99,7 +105,7 @@ def solution(number: int, **given: Any) -> None:
 
 
 @command.command(short_help="Begin a lesson anew, or forget all progress.")
-@click.argument("number", metavar="[N]", required=False, type=click.IntRange(0))
+@click.argument("number", metavar="[N]", required=False, type=Number(0))
 @room_options
 def reset(number: int | None, **given: Any) -> None:
     """Begin lesson N anew; its folder is moved aside. Without N, all progress is forgotten."""
