@@ -29,6 +29,7 @@ LAYERS: dict[str, int] = {
     "types": 1,
     "folders": 1,
     "examples": 2,
+    "files": 2,
     "expect": 3,
     "grammar": 2,
     "transcript": 2,

@@ -12,6 +12,7 @@ from typing import Any
 from react_agent.bench.chance import quantile, sign_test
 from react_agent.bench.report import SCHEMA_VERSION, differences
 from react_agent.errors import ConfigError
+from react_agent.files import read_bytes
 
 MOST_BYTES = 256_000_000
 """Of a report."""
@@ -84,17 +85,11 @@ def read_report(path: str | PathLike[str]) -> Report:
     """Read what `react bench --json` printed. Raises `ConfigError`."""
     path = Path(path)
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise ConfigError(f"{path} is longer than {MOST_BYTES} bytes.")
-        document = json.loads(data)
+        document = json.loads(read_bytes(path, MOST_BYTES))
         if document["schema_version"] != SCHEMA_VERSION:
             raise ConfigError(f"{path} is of version {document['schema_version']!r}, not {SCHEMA_VERSION}.")
         report = Report(path, dict(document["head"]), tuple(_row(row) for row in document["runs"]))
         report.suite  # noqa: B018
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ConfigError(f"{path} is not what `react bench --json` prints ({_said(error)}).") from error
     return report

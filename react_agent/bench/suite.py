@@ -21,6 +21,7 @@ from react_agent.answers import TOLERANCE
 from react_agent.bench.lines import Line, read_jsonl, read_yaml
 from react_agent.errors import ConfigError
 from react_agent.expect import Expectation, load_expectations
+from react_agent.files import read_bytes
 
 Kind: TypeAlias = Literal["number", "string", "time"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -75,7 +76,7 @@ def _row(task: Task) -> Mapping[str, Any]:
 def read_suite(path: str | PathLike[str]) -> Suite:
     """Read a suite from its file, or from the one in a folder. Raises `ConfigError`."""
     file = _file(Path(path).expanduser())
-    data = _data(file)
+    data = read_bytes(file, MOST_BYTES)
     if file.suffix == ".jsonl":
         head, lines = Line({}, 1), read_jsonl(data, file)
     else:
@@ -109,17 +110,6 @@ def _file(path: Path) -> Path:
     raise ConfigError(
         f"{path} holds {len(found)} suites: {', '.join(each.name for each in found[:10])}. Name one of them."
     )
-
-
-def _data(file: Path) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from error
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{file} is longer than {MOST_BYTES} bytes, which no suite is.")
-    return data
 
 
 FIELDS = ("id", "cat", "question", "kind", "answer", "tools", "tol", "expect")

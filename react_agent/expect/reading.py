@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from react_agent.errors import ConfigError
 from react_agent.expect.wanted import read_exactly, read_like, shown
+from react_agent.files import read_bytes
 from react_agent.parsers.repairs import REPAIRS
 from react_agent.prompts import COMPLAINTS
 from react_agent.transcript import plain
@@ -67,13 +68,7 @@ def load_expectations(
 
 
 def _file(path: Path) -> tuple[Expectation, ...]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{path} is longer than {MOST_BYTES} bytes, which no file of expectations is.")
+    data = read_bytes(path, MOST_BYTES)
     try:
         content = plain.load(data)
     except plain.Refused as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.errors import ConfigError
+from react_agent.files import read_bytes
 from react_agent.transcript import plain
 
 OURS = Path(__file__).parent / "lessons"
@@ -193,13 +194,6 @@ def _mapping(path: Path) -> Mapping[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{path} is longer than {MOST_BYTES} bytes.")
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+        return read_bytes(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text, at byte {error.start}.") from error
