@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -364,3 +365,20 @@ def test_the_module_is_the_command(home: Home) -> None:
     done = home.process("--help")
     assert done.stdout.startswith(b"Usage: react ")
     assert isinstance(done, subprocess.CompletedProcess)
+
+
+def test_a_folder_that_is_gone_is_said(home: Home) -> None:
+    code = "import os, sys\nos.mkdir('g')\nos.chdir('g')\nos.rmdir('../g')\nsys.argv[1:] = ['replay', '/']\n"
+    code += "from react_agent.cli import main\nmain()"
+    env = home.environment | {"PYTHONPATH": str(Path(react_agent.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=home.path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert_one_line(done.stderr, "not there any more", "cd ~")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from cli_runs import ACT, ANSWER, Home
+
+from react_agent.cli.replay_jobs import interrupts_held_back
 
 OURS = Path(__file__).parent.parent / "transcripts"
 
@@ -269,3 +274,17 @@ def test_a_memory_of_failures_that_is_nested_too_deep_is_none(home: Home) -> Non
     run = home.write("run.yaml", (OURS / "percentage.yaml").read_bytes())
     home.write(".cache/react-agent/replay-failed.json", "[" * 100_000)
     assert home.react("replay", "--lf", str(run)).exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_process_that_helps_never_sees_ctrl_c_and_the_one_that_waits_does() -> None:
+    tell = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+    told = b""
+    try:
+        with interrupts_held_back():
+            signal.raise_signal(signal.SIGINT)
+            told = subprocess.check_output([sys.executable, "-c", tell], timeout=30)
+    except KeyboardInterrupt:
+        assert told == b"True\n"
+    else:
+        pytest.fail("Ctrl-C was lost")

@@ -99,3 +99,18 @@ def test_pieces_together_are_the_whole_thought_and_answer(
     said = [sight for sight in seen[: seen.index(step)] if isinstance(sight, Piece)]
     assert "".join(piece.text for piece in said if piece.kind == "thought") == thought
     assert "".join(piece.text for piece in said if piece.kind == "answer") == answer
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_word_that_is_held_back_keeps_its_colour() -> None:
+    terminal = Terminal()
+    screen = Screen(terminal, wraps=True)
+    screen.piece("Action Input:", fg="blue")
+    screen.piece(" two words", fg="red")
+    screen.end_line()
+    blue, red = (re.findall(rf"\x1b\[{code}m(.*?)\x1b", terminal.getvalue()) for code in (34, 31))
+    assert ("".join(blue), "".join(red)) == ("Action Input:", " two words")

@@ -537,3 +537,22 @@ def test_a_file_that_cannot_be_imported(
     assert done.exit_code in (1, 2)
     assert done.stdout == ""
     assert wanted in done.stderr
+
+
+@pytest.mark.parametrize("levels", [30, 90, 400])
+@pytest.mark.parametrize("shape", [{"items": True}, {"properties": [1]}, {"required": "all"}])
+def test_parameters_that_no_run_can_hold_are_not_carried_over(
+    tmp_path: Path, levels: int, shape: object
+) -> None:
+    home = Home(tmp_path)
+    for _ in range(levels):
+        shape = {"type": "object", "properties": {"a": shape}}
+    tools = [{"function": {"name": "t", "parameters": shape}}]
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Final Answer: 3"}]
+    file = home.write("log.json", json.dumps({"messages": messages, "tools": tools}))
+    result = home.react("import", str(file), "-o", "out")
+    assert result.exit_code == 0
+    assert read(home.path / result.stdout.strip()).transcript.specs[0].parameters == {
+        "type": "object",
+        "properties": {},
+    }

@@ -440,3 +440,12 @@ def test_stops_need_a_terminal(home: Home) -> None:
     assert done.exit_code == 2
     assert "--step needs a terminal: nobody could be asked here." in done.stderr
     assert home.runs == []
+
+
+def test_a_reply_that_no_editor_can_be_given_changes_nothing(
+    tmp_path: Path, editor: Callable[..., None]
+) -> None:
+    editor("never seen")
+    seen = Seen(tmp_path, [ENTER, "e", *[ENTER] * 5], Scripted([" \ud800\nFinal Answer: 42"]))
+    assert "The editor cannot be used: " in seen.shown
+    assert seen.answer == "42"

@@ -91,12 +91,8 @@ def failure(error: BaseException) -> Failure:
         return Failure("Interrupted.", "", code)
     if isinstance(error, click.ClickException):
         return Failure(_one_line(error.format_message()), fix, code)
-    if isinstance(error, OSError) and isinstance(
-        error.filename, (str, bytes)
-    ):  # such as a path that cannot be looked at
-        return Failure(
-            _one_line(f"{os.fsdecode(error.filename)}: {error.strerror or error}."), fix, WRONG_USE
-        )
+    if isinstance(error, OSError) and (named := _of_system(error)) is not None:
+        return named
     if type(error).__module__.startswith("react_agent."):
         return Failure(_one_line(str(error)), fix, code)
     words = _one_line(f"{type(error).__name__}: {error}")
@@ -165,6 +161,17 @@ def show(failed: Failure, screen: Screen) -> None:
 def as_json(document: Mapping[str, Any], indent: int | None = None) -> str:
     """One JSON text in ASCII, with nothing in it that a terminal would obey."""
     return json.dumps(document, ensure_ascii=True, indent=indent, default=str).replace("\x7f", "\\u007f")
+
+
+def _of_system(error: OSError) -> Failure | None:
+    """What the system says of a path that cannot be looked at, or of the folder that a command is run in."""
+    if isinstance(error.filename, (str, bytes)):
+        path = os.fsdecode(error.filename)
+        return Failure(_one_line(f"{path}: {error.strerror or error}."), "", WRONG_USE)
+    if isinstance(error, FileNotFoundError) and error.filename is None:  # of `os.getcwd` alone
+        words = "The folder that this command was started in is not there any more."
+        return Failure(words, "Go to one that is: cd ~", WRONG_USE)
+    return None
 
 
 def _one_line(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, isnan
 from pathlib import Path
@@ -141,9 +143,24 @@ def _in_processes(plan: Plan) -> Iterator[Report | None]:
         workers, mp_context=get_context("spawn"), initializer=_start, initargs=(plan,)
     ) as pool:
         try:
-            yield from pool.map(_replay, plan.files, chunksize=AT_ONCE)
+            with interrupts_held_back():
+                found = pool.map(_replay, plan.files, chunksize=AT_ONCE)
+            yield from found
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits, and a process that is started meanwhile never sees it: one that dies early breaks the pool."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(plan: Plan) -> None:

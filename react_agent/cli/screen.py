@@ -57,6 +57,7 @@ class Screen:
         self._stream = stream
         self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
         self._at_line_start = True
+        self._style: dict[str, Any] = {}
         self._words = _words() if wraps and self.terminal else None
 
     @classmethod
@@ -126,6 +127,9 @@ class Screen:
             text = text.replace(secret, "[redacted]")
         shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
         if self._words is not None:
+            if style != self._style:
+                self._write(self._words.end(), self._style)
+            self._style = style
             shown = self._words.feed(shown, max(self.width, 20), indent)
         self._write(shown, style)
 

@@ -230,8 +230,9 @@ class Stops(Display):
         """The text as it comes back from the editor; None where it is the same."""
         try:
             after = click.edit(text, extension=extension)
-        except click.ClickException as error:
-            self._screen.line(f"The editor cannot be used: {error.format_message()}", fg="yellow")
+        except (click.ClickException, OSError, UnicodeError) as error:
+            told = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            self._screen.line(f"The editor cannot be used: {told}", fg="yellow")
             return None
         if after is not None and not text.endswith("\n"):
             after = after.removesuffix("\n")

@@ -14,7 +14,8 @@ from react_agent.exchange.conversation import messages
 from react_agent.exchange.forms import Call, Choices, Foreign, Message, Written
 from react_agent.exchange.text import json_line, json_values
 from react_agent.transcript import Saved
-from react_agent.transcript.fields import check_schema
+from react_agent.transcript.documents import DEEPEST_ARGUMENTS
+from react_agent.transcript.fields import check_numbers, check_schema, is_deeper
 from react_agent.types import ToolSpec
 
 ROLES = {"developer": "system", "function": "tool"}
@@ -150,8 +151,11 @@ def _specs(tools: Any) -> Iterator[ToolSpec]:
 
 def _schema(parameters: Any) -> Mapping[str, Any]:
     """The parameters of a tool, none where a saved run could not have them."""
+    if is_deeper(parameters, DEEPEST_ARGUMENTS):
+        return {"type": "object", "properties": {}}
     with suppress(ValueError):
         check_schema(parameters, "parameters")
+        check_numbers("parameters", parameters)
         return dict(parameters)
     return {"type": "object", "properties": {}}
 

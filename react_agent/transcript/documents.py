@@ -167,6 +167,7 @@ def read_step(document: Document, text: str) -> Step:
         return FinalAnswer(said, thought, fields.get(document, "answer", str), repairs)
     if kind == "malformed":
         facts = fields.get(document, "facts", dict, {})
+        fields.check_numbers("facts", facts)
         facts = {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in facts.items()}
         return Malformed(said, thought, fields.get(document, "code", str), facts, repairs)
     raise ValueError(f"`kind` is {fields.short(kind)}; it must be act, answer or malformed")
@@ -216,20 +217,9 @@ def _outcome_of_step(step: Step) -> Document:
 
 
 def _action(action: Action) -> Document:
-    deep = _is_deeper(action.arguments, DEEPEST_ARGUMENTS)
+    deep = fields.is_deeper(action.arguments, DEEPEST_ARGUMENTS)
     arguments = json.dumps(action.arguments) if deep else action.arguments
     return {"tool": action.tool, "arguments": arguments, "span": list(action.span)}
-
-
-def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether containers are nested more than `levels` deep; needs no stack of its own."""
-    layer = [value]
-    for _ in range(levels + 1):
-        containers = [item for item in layer if isinstance(item, (Mapping, list, tuple))]
-        layer = [
-            inner for item in containers for inner in (item.values() if isinstance(item, Mapping) else item)
-        ]
-    return any(isinstance(item, (Mapping, list, tuple)) for item in layer)
 
 
 def _repair(repair: Repair) -> Document:
@@ -269,6 +259,7 @@ def _usage(usage: Usage) -> Document:
 def _read_spec(document: Document) -> ToolSpec:
     parameters = fields.get(document, "parameters", dict)
     fields.check_schema(parameters, "parameters")
+    fields.check_numbers("parameters", parameters)
     return ToolSpec(
         name=fields.get(document, "name", str),
         description=fields.get(document, "description", str),

@@ -94,6 +94,17 @@ def check_numbers(key: str, value: Any) -> None:
             check_numbers(key, inner)
 
 
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether containers are nested more than `levels` deep; needs no stack of its own."""
+    layer = [value]
+    for _ in range(levels + 1):
+        containers = [item for item in layer if isinstance(item, (Mapping, list, tuple))]
+        layer = [
+            inner for item in containers for inner in (item.values() if isinstance(item, Mapping) else item)
+        ]
+    return any(isinstance(item, (Mapping, list, tuple)) for item in layer)
+
+
 def check_schema(schema: Any, place: str) -> None:
     """Whether a JSON Schema has the shapes that are looked into: those of its keywords, in all of its levels."""
     if not isinstance(schema, Mapping):
