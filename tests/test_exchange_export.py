@@ -506,3 +506,11 @@ def test_the_replies_of_the_tests_are_of_every_kind() -> None:
     kinds = {type(turn(reply).step).__name__ for reply in REPLIES}
     assert kinds == {"Act", "FinalAnswer", "Malformed"}
     assert len(SPECS) == 2
+
+
+def test_what_cannot_be_exported_leaves_the_output_as_it_was(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.write("broken.yaml", "")
+    kept = home.write("notes.md", "mine")
+    assert home.react("export", "broken.yaml", "--format", "md", "-o", "notes.md").exit_code == 1
+    assert kept.read_text() == "mine"

@@ -74,7 +74,8 @@ def command(
         for sentence in (*saved.warnings, *written.lost):
             err.line(f"{file}: {sentence}", fg="yellow")
         texts.append((file, written.text))
-    put(texts, output if output != "-" else None, form, to_folder=to_folder)
+    if texts:  # else what stood there stays
+        put(texts, output if output != "-" else None, form, to_folder=to_folder)
     ctx.exit(1 if failed else 0)
 
 
