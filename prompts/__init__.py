@@ -103,6 +103,7 @@ class Texts:
     name: str
     cue: str
     cue_after_error: str
+    cue_after_repeat: str
     stop: tuple[str, ...]
     observer: Literal["assistant", "user"]
     spelling: str | None
@@ -164,6 +165,7 @@ def check(name: str, data: Any) -> Texts:
         name=name,
         cue=data["cue"],
         cue_after_error=data["cue_after_error"],
+        cue_after_repeat=data["cue_after_repeat"],
         stop=tuple(data["stop"]),
         observer=data["observer"],
         spelling=data["spelling"],

@@ -58,7 +58,7 @@ class Agent:
     max_steps: int = 8
     seconds: float | None = None
     constrain: bool = True
-    check_numbers: bool = False
+    check_numbers: bool = True
     thinks: bool = False
     before: tuple[Earlier, ...] = ()
 

@@ -14,7 +14,7 @@ from string import Template
 from typing import Any
 
 from react_agent.prompts import LOOK_UP, Call, Example, Texts
-from react_agent.ranking import rank, terms
+from react_agent.ranking import NUMBER, PERCENTAGE, rank, terms
 from react_agent.types import ToolSpec
 
 MOST_MADE = 3
@@ -25,6 +25,10 @@ LOOKING = re.compile(r"look_?\s?up|search|find|table|record|facts?\b|encyclop|al
 
 TOOL_BONUS = 2.0
 """What an example gains, in units of BM25, by calling the tool whose words stand in the question."""
+
+
+MISMATCH = {NUMBER: 2.0, PERCENTAGE: 5.0}
+"""What it loses, in the same units, where only one of it and the question has a number, or a percentage."""
 
 
 def shown(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> list[Example]:
@@ -74,11 +78,18 @@ def _nearest(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list
     """The examples for this question, the nearest last."""
     able = [example for example in texts.nearest if example.needs <= known.keys()]
     near = rank(question, [" ".join((example.question, *example.like)) for example in able])
+    asked = terms(question)
     wanted = affinity(question, list({id(spec): spec for spec in known.values()}.values()))
 
     def score(at: int) -> float:
         tools = (known[tool].name for tool in able[at].needs)
-        return near[at] + TOOL_BONUS * max((wanted[tool] for tool in tools), default=0.0)
+        bonus = TOOL_BONUS * max((wanted[tool] for tool in tools), default=0.0)
+        own = terms(able[at].question)
+        return (
+            near[at]
+            + bonus
+            - sum(loss for mark, loss in MISMATCH.items() if (mark in own) != (mark in asked))
+        )
 
     best = sorted(range(len(able)), key=lambda at: (-score(at), at))[: texts.shown]
     return [able[at] for at in reversed(best)]

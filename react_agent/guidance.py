@@ -13,6 +13,7 @@ from typing import Any
 from react_agent.parsers.repairs import REPAIRS
 from react_agent.parsers.step import Act, FinalAnswer, Malformed, Step
 from react_agent.prompt import Prompt
+from react_agent.tools import BUILTIN
 from react_agent.types import Earlier, Observation, ToolSpec, Turn
 
 COMMON = frozenset({24.0, 30, 31, 52, 60, 360, 365, 366, 1440, 3600, 86400, 273.15, 0.25, 0.5, 0.75})
@@ -44,13 +45,13 @@ def refusal(
     """What is written back in place of running a call or taking an answer; None where nothing is wrong.
 
     A tool that writes never runs on arguments that had to be repaired. With `numbers`, a number from nowhere is
-    asked about: once in a call of a tool that calculates, once in an answer.
+    asked about, if a tool could know it: once in a call of a tool that calculates, once in an answer.
     """
     if isinstance(step, Malformed):
         return None
     if isinstance(step, Act) and (tool := _repaired(step, specs)):
         return Observation(prompt.repaired(tool), "complaint")
-    if not numbers or not specs or _asked(type(step), turns):
+    if not numbers or _asked(type(step), turns) or not _could_know(specs, question):
         return None
     number = next(iter(_unknown(_worked_with(step, specs), question, turns)), None)
     return Observation(prompt.unknown_number(number), "complaint") if number else None
@@ -77,6 +78,11 @@ def _asked(kind: type[Step], turns: Sequence[Turn]) -> bool:
     return any(
         isinstance(turn.step, kind) and "complaint" in {o.kind for o in turn.observations} for turn in turns
     )
+
+
+def _could_know(specs: Sequence[ToolSpec], question: str) -> bool:
+    """Whether a tool could have told a number: the built-in ones only make new ones of those in the question."""
+    return any(spec.name not in BUILTIN for spec in specs) or bool(specs and NUMBER.search(question))
 
 
 def _worked_with(step: Act | FinalAnswer, specs: Sequence[ToolSpec]) -> str:

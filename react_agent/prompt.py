@@ -91,9 +91,16 @@ class Prompt:
     def render_turn(self, turn: Turn) -> tuple[Part, ...]:
         """What one turn adds to the prompt: what the model said, what was observed, and the cue."""
         seen = [self._observed(each, number, turn) for number, each in enumerate(turn.observations, start=1)]
-        failed = any(o.kind in ("error", "complaint") for o in turn.observations)
-        cue = self.texts.cue_after_error if failed else self.texts.cue
-        return tuple(self._answered(Part("assistant", turn.step.said.rstrip(), "model"), seen, cue))
+        said = Part("assistant", turn.step.said.rstrip(), "model")
+        return tuple(self._answered(said, seen, self._cue_after(turn.observations)))
+
+    def _cue_after(self, seen: Sequence[Observation]) -> str:
+        """Where the next reply begins: a small model takes an error for the answer, and repeats itself."""
+        notes = [o.text for o in seen if o.kind == "note"]
+        if notes and self.last_turn not in notes:
+            return self.texts.cue_after_repeat
+        failed = any(o.kind in ("error", "complaint") for o in seen)
+        return self.texts.cue_after_error if failed else self.texts.cue
 
     def written(self, step: Act | FinalAnswer) -> str:
         """A step as the model should have written it: the reply that follows the cue."""
@@ -165,13 +172,14 @@ class Prompt:
             yield _fixed("assistant", self.texts.cue)
             for call in example.calls:
                 yield from self._called(call)
-            yield Part("assistant", self._said("answer", thought=example.thought, answer=example.answer))
+            said = self._said("answer", thought=example.thought, answer=example.answer)
+            yield Part("assistant", said, "example")
 
     def _called(self, call: prompts.Call) -> Iterator[Part]:
         """One call of an example, and what came of it."""
         said = self._said_call(call.thought, call.tool, call.arguments)
         seen = self._written_back("observation", observation=(call.observation, "template"))
-        return self._answered(Part("assistant", said), [seen], self.texts.cue)
+        return self._answered(Part("assistant", said, "example"), [seen], self.texts.cue)
 
     def _answered(self, said: Part, seen: Sequence[Iterator[Part]], cue: str) -> Iterator[Part]:
         """A reply and what is written back to it, each observation on a line or in a turn of its own."""

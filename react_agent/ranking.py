@@ -20,6 +20,11 @@ ROUNDING = re.compile(
 )
 """How exact an answer is to be says nothing about the kind of question."""
 
+NUMBER, PERCENTAGE = "#", "#%"
+"""The terms for any number and for any percentage."""
+
+COUNTED = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b")
+
 COMMON = frozenset(
     "the a an of is are was be to in on at and it i do does did me for my what how which that".split()  # noqa: SIM905
 )
@@ -62,7 +67,7 @@ def terms(text: str) -> frozenset[str]:
     >>> sorted(terms("5 goats"))
     ['#', '# goat', 'goat']
     """
-    marked = re.sub(r"\d[\d.,]*(%?)", r" #\1 ", ROUNDING.sub(" ", text.lower()))
+    marked = re.sub(r"\d[\d.,]*(%?)", r" #\1 ", COUNTED.sub(NUMBER, ROUNDING.sub(" ", text.lower())))
     words = [_stem(word) for word in PIECE.findall(marked)]
     single = {word for word in words if word not in COMMON}
     pairs = {" ".join(pair) for pair in itertools.pairwise(words)}

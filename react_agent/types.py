@@ -19,7 +19,7 @@ Altered: TypeAlias = Literal["", "edited", "broken"]
 """Who changed a text on its way: nobody, a person at a stop, or a fault that was asked for."""
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-Source: TypeAlias = Literal["template", "question", "model", "tool"]
+Source: TypeAlias = Literal["template", "example", "question", "model", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of a prompt. `source` tells trusted text (`template`) from text that is only data."""
+    """One piece of a prompt. `source` tells trusted text (`template`) from text that is only data.
+
+    An `example` is trusted too: it stands where a reply of the model would.
+    """
 
     role: Role
     text: str

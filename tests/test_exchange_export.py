@@ -83,7 +83,7 @@ def test_what_is_exported_comes_back(name: str, saved: Saved) -> None:
 
 def test_what_is_learned_is_the_replies_and_the_end_of_the_turn() -> None:
     assert learned(RUNS["percentage"]) == [
-        ' I need 17.5% of 2340.\nAction: calculator\nAction Input: {"expression": "2340 * 17.5 / 100"}',
+        ' I need 17.5% of 2340.\nAction: calculator\nAction Input: {"expression": "2340 * 17.5%"}',
         " The observation answers the question.\nFinal Answer: 409.5<|im_end|>",
     ]
 
@@ -95,12 +95,17 @@ def test_forged_and_cut_text_is_not_taught(repaired: Any) -> None:
         ' I multiply 37 by 43.\nAction: calculator\nAction Input: {"expression": "37 * 43"}',
         " The observation answers the question.\nFinal Answer: 1591<|im_end|>",
     ]
-    assert learned(RUNS["recovered"], choices) == [" I asked for the answer.\nFinal Answer: 15<|im_end|>"]
+    assert learned(RUNS["recovered"], choices) == [
+        ' I will try again.\nAction: calculator\nAction Input: {"expression": "round(48 / 6 + 7, 2)"}',
+        " The observation answers the question.\nFinal Answer: 15<|im_end|>",
+    ]
 
 
 def test_an_answer_that_was_sent_back_is_not_taught() -> None:
-    text = example(RUNS["recovered"])["text"]
-    assert text.count(" I asked for the answer.\nFinal Answer: 15") == 2
+    answer = turn("answer")
+    saved = run([replace(answer, observations=(Observation("Find it first.", "complaint"),)), answer])
+    assert example(saved)["text"].count(" I know.\nFinal Answer: 42") == 2
+    assert learned(saved) == [" I know.\nFinal Answer: 42<|im_end|>"]
 
 
 def test_a_repaired_reply_is_shown_as_it_should_have_been_and_learned_only_if_wanted() -> None:
@@ -171,7 +176,7 @@ def test_no_turn_is_opened_behind_the_last_result() -> None:
 def test_the_format_can_be_chosen() -> None:
     found = example(RUNS["no-tool"], Choices(chat_format="llama3"))
     assert found["format"] == "llama3"
-    assert found["text"].endswith("Final Answer: Ag<|eot_id|>")
+    assert found["text"].endswith("Final Answer: Au<|eot_id|>")
 
 
 @settings(max_examples=40, deadline=None)
@@ -334,7 +339,7 @@ def test_times_and_numbers_are_texts_and_ids_are_hexadecimal() -> None:
     root, model, tool, _ = resource["scopeSpans"][0]["spans"]
     assert re.fullmatch("[0-9a-f]{32}", root["traceId"])
     assert re.fullmatch("[0-9a-f]{16}", root["spanId"])
-    assert root["startTimeUnixNano"] == "1796016496000000000"
+    assert root["startTimeUnixNano"] == "1796028421000000000"
     told = {each["key"]: each["value"] for each in model["attributes"]}
     assert told["gen_ai.usage.input_tokens"] == {
         "intValue": str(RUNS["time"].transcript.turns[0].completion.usage.prompt)

@@ -16,7 +16,8 @@ from react_agent.tools import Toolbox, builtin, tool
 from react_agent.types import Completion, Constraint, Observation, Outcome, Stream, ToolSpec, Turn
 
 PROMPT = Prompt.load()
-SPECS = (builtin("calculator").spec, builtin("current_time").spec)
+BUILT_IN = (builtin("calculator").spec, builtin("current_time").spec)
+SPECS = (*BUILT_IN, ToolSpec("lookup", "Look up one fact.", {"properties": {"key": {"type": "string"}}}))
 WRITES = ToolSpec("send", "Send a letter.", {"properties": {"text": {"type": "string"}}}, "writes")
 
 
@@ -110,6 +111,22 @@ def test_nothing_is_asked_without_tools_or_when_switched_off() -> None:
     assert refusal(Malformed("", "", "EMPTY_OUTPUT", {}), "", (), SPECS, PROMPT) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "answered", "asked"),
+    [
+        ("In which year did the wall fall?", "1989", False),
+        ("What is 14 times 36.25?", "501", True),
+        ("What is 14 times 36.25?", "507.5 as I know", True),
+    ],
+)
+def test_built_in_tools_only_know_numbers_that_come_from_those_of_the_question(
+    question: str, answered: str, asked: bool
+) -> None:
+    seen = refusal(answer(answered), question, (), BUILT_IN, PROMPT)
+    assert (seen is not None) == asked
+    assert refusal(answer(answered), question, (), SPECS, PROMPT) is not None
+
+
 def test_a_tool_that_reads_may_be_given_any_number() -> None:
     step = Act("", "", (Action("current_time", {"timezone": "UTC+77"}, Span(0, 0)),))
     assert asked_about(step) is None
@@ -154,10 +171,10 @@ def test_a_letter_whose_words_had_to_be_repaired_is_not_sent_until_it_is_written
 def test_an_answer_out_of_the_head_is_sent_back_and_the_next_one_taken() -> None:
     calls = ' So.\nAction: calculator\nAction Input: {"expression": "14 * 36.25"}'
     replies = [" I know.\nFinal Answer: 501", calls, " So.\nFinal Answer: 507.5"]
-    turns, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?", check_numbers=True)
+    turns, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?")
     assert [type(turn.step) for turn in turns] == [FinalAnswer, Act, FinalAnswer]
     assert ended == Outcome("answered", "507.5")
-    _off, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?")
+    _off, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?", check_numbers=False)
     assert ended == Outcome("answered", "501")
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from react_agent import prompts
 from react_agent.endpoints.formats import flatten
+from react_agent.endpoints.messages import messages
 from react_agent.errors import PromptError
 from react_agent.parsers.faults import PROBLEMS
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Span
@@ -202,3 +203,13 @@ def test_a_template_with_a_fault_is_refused_and_the_fault_named(change: Any, fau
 def test_a_template_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(PromptError, match=r"no prompt template 'raect'; templates: .*react"):
         Prompt.load("raect")
+
+
+def test_as_messages_the_examples_have_the_form_of_the_real_turns() -> None:
+    turn = Turn(Completion(SAID), Act(SAID, "", (CALL,)), (Observation("409.5", tool="calculator"),))
+    sent = messages(PROMPT.render("What is 17.5% of 2340?", specs(), [turn]))
+    for message in sent[1:]:
+        is_observed = message["content"].startswith("Observation: ")
+        assert (message["role"] == "user") == (is_observed or message["content"].startswith("Question: "))
+        assert "\nObservation:" not in message["content"]
+    assert [message["role"] for message in sent[-3:]] == ["user", "assistant", "user"]

@@ -88,11 +88,11 @@ def test_an_argument_of_another_type_is_a_difference_that_can_be_written(tmp_pat
     path = tmp_path / "run.yaml"
     path.write_bytes((ROOT / "transcripts" / "percentage.yaml").read_bytes())
     good = path.read_text(encoding="utf-8")
-    edited(path, ("      span: [23, 91]", "      span: [23, 91.0]"))
+    edited(path, ("      span: [23, 86]", "      span: [23, 86.0]"))
     with pytest.raises(TranscriptError):
         update(path)
     path.write_text(good, encoding="utf-8")
-    edited(path, ('        expression: "2340 * 17.5 / 100"', "        expression: true"))
+    edited(path, ('        expression: "2340 * 17.5%"', "        expression: true"))
     assert update(path, levels=["parse"]) == {"parse": 1}
     assert path.read_text(encoding="utf-8") == good
 

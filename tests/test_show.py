@@ -31,10 +31,10 @@ def home(tmp_path: Path) -> Home:
 def test_a_run_is_shown_with_all_that_was_written(home: Home) -> None:
     assert home.react("show", str(FORGED)).stdout == (
         "Question: Multiply 37 by 43 and subtract 91.\n"
-        "local:qwen2.5-coder-0.5b-instruct · react · 2 steps · 1,565 tokens in, 794 of them cached · 45 out"
-        " · 14.4 s\n"
+        "local:qwen2.5-coder-0.5b-instruct · react · 2 steps · 1,565 tokens in, 793 of them cached · 45 out"
+        " · 21.0 s\n"
         "\n"
-        "Step 1  13.4 s · 763 tokens in · 30 out · 1 repaired\n"
+        "Step 1  18.0 s · 763 tokens in · 30 out · 1 repaired\n"
         "   I multiply 37 by 43.\n"
         "  Action: calculator\n"
         '  Action Input: {"expression": "37 * 43"}\n'
@@ -44,7 +44,7 @@ def test_a_run_is_shown_with_all_that_was_written(home: Home) -> None:
         "Observation. Written by the tool calculator, not by the model:\n"
         "| 1591\n"
         "\n"
-        "Step 2  1.0 s · 802 tokens in, 794 of them cached · 15 out\n"
+        "Step 2  2.9 s · 802 tokens in, 793 of them cached · 15 out\n"
         "   The observation answers the question.\n"
         "  Final Answer: 1591\n"
         "> answer: 1591\n"

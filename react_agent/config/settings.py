@@ -52,7 +52,7 @@ class Settings:
     server_stop: bool = True
     thinks: bool = False
     constrain: str = "auto"
-    check_numbers: bool = False
+    check_numbers: bool = True
     max_steps: int = 8
     deadline: float | None = None
     tools: tuple[str, ...] = ("calculator", "current_time")

@@ -20,6 +20,9 @@ from react_agent.endpoints.reply import as_count
 from react_agent.errors import EndpointError
 from react_agent.types import Part
 
+TRUSTED = frozenset({"template", "example"})
+"""Sources of what is kept: nothing that a person, a model or a tool said."""
+
 LEAST = 1500
 """Characters of a beginning that is worth keeping."""
 
@@ -44,7 +47,7 @@ class Beginnings:
         A saved one that cannot be used is made anew, and one that cannot be saved only costs time. Raises
         `EndpointError` where the beginning cannot be read.
         """
-        own = list(takewhile(lambda part: part.source == "template", parts))
+        own = list(takewhile(lambda part: part.source in TRUSTED, parts))
         text = flatten(own, served.chat_format(deadline))
         if len(text) < LEAST or (name := self._name(text)) in self._known:
             return 0

@@ -8,9 +8,13 @@ from itertools import groupby
 from react_agent.endpoints.formats import safe_text
 from react_agent.types import Part, Role
 
+REPLIES = frozenset({"model", "example"})
+"""Sources of what the assistant said; an example is put as the real turns are, so that it shows their form."""
+
 
 def messages(parts: Sequence[Part]) -> list[dict[str, str]]:
-    """Write each run of parts of one role as one message; a turn with the model's words becomes a conversation.
+    """Write each run of parts of one role as one message; a turn with the model's words, or an example of them, becomes
+    a conversation.
 
     A chat server begins a turn of its own, so what stands in such a turn besides the model's words is put
     into messages of the user, and the cue at the end of the open one is left out. Special strings in untrusted
@@ -30,7 +34,7 @@ def turns(parts: Sequence[Part]) -> list[tuple[Role, list[Part]]]:
     *closed, last = [list(run) for _, run in groupby(parts, key=lambda part: part.role)] or [[]]
     found: list[tuple[Role, list[Part]]] = []
     for run in closed:
-        is_answered = any(part.source == "model" for part in run)
+        is_answered = any(part.source in REPLIES for part in run)
         found += _conversation(run, is_open=False) if is_answered else [(run[0].role, run)]
     if last and last[0].role == "assistant":
         found += _conversation(last, is_open=True)
@@ -46,7 +50,7 @@ def _conversation(parts: Sequence[Part], *, is_open: bool) -> Iterator[tuple[Rol
     come, and a closed one has none there.
     """
     cue: list[Part] = []
-    for is_model, run in groupby(parts, key=lambda part: part.source == "model"):
+    for is_model, run in groupby(parts, key=lambda part: part.source in REPLIES):
         stretch = list(run)
         if is_model:
             yield "assistant", [*cue, *stretch]

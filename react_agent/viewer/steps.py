@@ -233,7 +233,7 @@ def _prompt_text(title: str, words: str, new: Html, kept: int) -> Html:
 
 def _parts(parts: Sequence[Part], last_role: str) -> Iterator[Html]:
     for part in parts:
-        source = None if part.source == "template" else part.source
+        source = None if part.source in ("template", "example") else part.source
         yield tag("i", part.text, class_=source, data_role=None if part.role == last_role else part.role)
         last_role = part.role
 
