@@ -76,7 +76,7 @@ def short(value: Any) -> str:
     """A value for a message, its end left out if it is long.
 
     >>> short("a" * 100)[-5:], short(10**5000)
-    ("aaaa…", 'a number of more than 4,000 digits')
+    ('aaaa…', 'a number of more than 4,000 digits')
     """
     try:
         text = repr(value)
