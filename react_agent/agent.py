@@ -58,7 +58,7 @@ class Agent:
     max_steps: int = 8
     seconds: float | None = None
     constrain: bool = True
-    check_numbers: bool = True
+    check_numbers: bool = False
     thinks: bool = False
     before: tuple[Earlier, ...] = ()
 

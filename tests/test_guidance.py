@@ -171,10 +171,10 @@ def test_a_letter_whose_words_had_to_be_repaired_is_not_sent_until_it_is_written
 def test_an_answer_out_of_the_head_is_sent_back_and_the_next_one_taken() -> None:
     calls = ' So.\nAction: calculator\nAction Input: {"expression": "14 * 36.25"}'
     replies = [" I know.\nFinal Answer: 501", calls, " So.\nFinal Answer: 507.5"]
-    turns, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?")
+    turns, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?", check_numbers=True)
     assert [type(turn.step) for turn in turns] == [FinalAnswer, Act, FinalAnswer]
     assert ended == Outcome("answered", "507.5")
-    _off, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?", check_numbers=False)
+    _off, ended = run(replies, [builtin("calculator")], "What is 14 * 36.25?")
     assert ended == Outcome("answered", "501")
 
 

@@ -240,7 +240,7 @@ def test_a_long_result_says_what_was_cut(tmp_path: Path) -> None:
     home = Home(tmp_path)
     tool = home.tool("log", 'return "0123456789" * 4000')
     model = home.script("I look.\nAction: log\nAction Input: {}", ANSWER)
-    more = ("--tools", tool, "--save", "r.yaml", "-o", "check_numbers", "false")
+    more = ("--tools", tool, "--save", "r.yaml")
     assert home.react("ask", "?", "-m", model, *more).exit_code == 0
     seen = shown(tmp_path / "r.yaml").one("div", "seen")
     assert seen.one("h3").text.endswith("; cut from 40 kB to 4 kB")

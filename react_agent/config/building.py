@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from react_agent.types import Completion, Endpoint, Sampling
 
 
+WRITTEN_DOWN = frozenset({"script", "replay"})
+"""Kinds of endpoints whose replies stand in a file: asking them once more gives the reply that was meant for later."""
+
+
 def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
     """The agent that the settings describe, with tools that are `given`.
 
@@ -38,7 +42,9 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
         settings.max_steps,
         settings.deadline,
         constrain=settings.constrain != "off",
-        check_numbers=settings.check_numbers,
+        check_numbers=asked.kind not in WRITTEN_DOWN
+        if settings.check_numbers is None
+        else settings.check_numbers,
         thinks=settings.thinks,
     )
 
