@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from servers import Behaviour, Llama, Received, Server, Wire, serving, status
 
 from react_agent.endpoints.beginnings import FILES, Beginnings
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.types import Part, Sampling
-from tests.servers import Behaviour, Llama, Received, Server, Wire, serving, status
 
 RULES = Part("system", "You answer questions. " * 150)
 QUESTION = Part("user", "Who is it?", "question")
