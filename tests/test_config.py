@@ -419,3 +419,21 @@ def test_a_form_that_is_asked_for_must_be_possible(tmp_path: Path) -> None:
     assert config.build(read_settings(held)).constraint() is not None
     with pytest.raises(ConfigError, match="llamacpp takes none for the dialect paper"):
         config.build(read_settings(held | {"dialect": "paper"}))
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted", "asked"),
+    [
+        ("openai:m", None, True),
+        ("human", None, False),
+        ("script:r.txt", None, False),
+        ("openai:m", False, False),
+        ("script:r.txt", True, True),
+    ],
+)
+def test_only_models_are_asked_about_numbers_unless_one_says_so(
+    model: str, wanted: bool | None, asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("r.txt").write_text("Final Answer: 1", encoding="utf-8")
+    assert config.build(Settings(model=model, check_numbers=wanted)).check_numbers == asked

@@ -118,8 +118,8 @@ def test_a_run_is_kept_and_gone_on_with(tmp_path: Path) -> None:
     first, second = document["runs"]
     assert (first["id"], first["answer"], first["right"], first["error"]) == ("b01", "261", True, None)
     assert (second["id"], second["right"]) == ("b02", False)
-    assert first["requests"] == 1
-    assert first["prompt"] > first["cached"] == 0
+    assert first["requests"] == 2  # an answer out of the head is asked about once
+    assert first["prompt"] > first["cached"] > 0
     assert "react-agent" in document["frameworks"]["react-agent"]["versions"]
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from react_agent.types import Completion, Endpoint, Sampling
 
 
-WRITTEN_DOWN = frozenset({"script", "replay"})
-"""Kinds of endpoints whose replies stand in a file: asking them once more gives the reply that was meant for later."""
+TAKEN_AS_SAID = frozenset({"script", "replay", "human"})
+"""Kinds of endpoints that are no model: replies in a file, where the next one is meant for later, and people."""
 
 
 def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
@@ -42,7 +42,7 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
         settings.max_steps,
         settings.deadline,
         constrain=settings.constrain != "off",
-        check_numbers=asked.kind not in WRITTEN_DOWN
+        check_numbers=asked.kind not in TAKEN_AS_SAID
         if settings.check_numbers is None
         else settings.check_numbers,
         thinks=settings.thinks,

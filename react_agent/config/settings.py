@@ -37,7 +37,7 @@ class Settings:
     sends stop strings to the server; the client ends a reply at an observation anyway. `thinks` says that the
     model thinks in tags. `constrain` holds a server that
     can to the form of a reply; `on` refuses one that cannot. `check_numbers` has the model asked about numbers
-    from nowhere; None asks all but those whose replies are written down. `deadline` and `tool_timeout`
+    from nowhere; None asks models, but no script, saved run or person. `deadline` and `tool_timeout`
     are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
     """
 
