@@ -666,3 +666,12 @@ def test_the_examples_of_the_page_can_be_run(home: Home) -> None:
     assert rights(report) == {"s1": True, "s2": True}
     assert observed(home) == ["24.90"]
     assert report["runs"][0]["as_expected"] is True
+
+
+def test_the_head_names_what_else_decides_the_figures(home: Home) -> None:
+    def head(*more: str) -> Any:
+        script = home.script(ANSWER, ANSWER)
+        return document(home.react("bench", suite(home, 1), "-q", "--json", "-m", script, *more))["head"]
+
+    assert (head()["held"], head()["check_numbers"], head()["thinks"]) == (False, False, False)
+    assert head("-o", "check_numbers", "true")["check_numbers"] is True

@@ -139,3 +139,13 @@ def test_those_unused_for_the_longest_time_are_forgotten(server: Server, slots: 
     assert len(list(slots.folder.iterdir())) == FILES
     assert recall(server, slots, model=f"m{FILES + 1}") == 0
     assert recall(server, slots, model="m0") > 0
+
+
+def test_what_another_request_has_added_is_not_kept(server: Server, slots: WithSlots) -> None:
+    class Busy(Beginnings):
+        def _save(self, served: LlamaCpp, name: str, read: int, deadline: float) -> None:
+            slots.llama.cached = [*slots.llama.cached, " a", " secret"]
+            super()._save(served, name, read, deadline)
+
+    assert recall(server, slots, known=Busy(slots.folder, "m")) > 0
+    assert not list(slots.folder.iterdir())

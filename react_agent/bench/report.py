@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from react_agent import __version__
-from react_agent.agent import Agent
+from react_agent.agent import Agent, reply_form
 from react_agent.bench.figures import figures
 from react_agent.bench.results import Result, result_document
 from react_agent.bench.suite import Suite
@@ -34,6 +34,9 @@ def head(suite: Suite, settings: Settings, agent: Agent, files: Iterable[Path]) 
             "top_p": settings.top_p,
         },
         "dialect": agent.prompt.name,
+        "held": agent.constrain and reply_form(agent.endpoint, agent.prompt, agent.toolbox.specs) is not None,
+        "check_numbers": agent.check_numbers,
+        "thinks": agent.thinks,
         "prompt": _prompt_hash(agent),
         "stop": list(agent.prompt.stop),
         "limits": {

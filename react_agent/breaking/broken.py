@@ -10,8 +10,7 @@ from typing import Any
 
 from react_agent.breaking.faults import Breaks
 from react_agent.breaking.replies import REPLY_FAULTS, Work, past_stop, whole
-from react_agent.budget.estimate import Rates, weigh
-from react_agent.errors import EndpointError
+from react_agent.budget.estimate import tokens_of
 from react_agent.parsers.step import Action
 from react_agent.types import Constraint, Endpoint, Observation, Part, Stream, ToolRun, ToolSpec
 
@@ -83,11 +82,7 @@ class BrokenEndpoint:
         return self._endpoint.describe()
 
     def _tokens(self, text: str) -> int:
-        try:
-            counted = self._endpoint.count(text)
-        except EndpointError:
-            counted = None
-        return round(Rates().tokens(weigh(text))) if counted is None else counted
+        return tokens_of(text, self._endpoint.count)[0]
 
 
 class BrokenTools:

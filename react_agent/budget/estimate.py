@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+
+from react_agent.errors import EndpointError
 
 CLASSES = ("latin", "marks", "han", "other")
 """Latin letters and spaces; digits, punctuation and line breaks; East Asian characters; all else."""
@@ -90,6 +93,18 @@ class Rates:
 
     def _shares(self, weight: Weight) -> Sequence[float]:
         return [rate * count for rate, count in zip(self.each, weight.characters, strict=True)]
+
+
+def tokens_of(text: str, count: Callable[[str], int | None]) -> tuple[int, bool]:
+    """Tokens of a text, and whether the model's own tokenizer counted them; else they are estimated.
+
+    >>> tokens_of("four", len), tokens_of("four", lambda _: None)
+    ((4, True), (1, False))
+    """
+    with suppress(EndpointError):
+        if (counted := count(text)) is not None:
+            return counted, True
+    return round(Rates().tokens(weigh(text))), False
 
 
 def _sum(numbers: Sequence[float]) -> float:

@@ -79,7 +79,7 @@ def levers(settings: Settings, endpoint: Endpoint) -> Levers:
     found: dict[str, Sequence[Any]] = {
         "dialect": prompts.names(),
         "constrain": ("auto", "off") if endpoint.can else (),
-        "check_numbers": (True, False),
+        "check_numbers": (None, False),  # a model is asked unless that is switched off
     }
     said = dict(settings.origins)
     return {key: values for key, values in found.items() if values and key in KINDS and key not in said}

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from react_agent import parsers
-from react_agent.budget.estimate import Rates, weigh
+from react_agent.budget.estimate import tokens_of
 from react_agent.cli.chat_input import Cancelled
 from react_agent.cli.display import Display
 from react_agent.cli.other_arguments import rewritten
@@ -19,7 +19,6 @@ from react_agent.cli.parse import tell_spans
 from react_agent.cli.screen import Screen
 from react_agent.cli.trace import Trace
 from react_agent.endpoints.formats import flatten
-from react_agent.errors import EndpointError
 from react_agent.parsers import Piece
 from react_agent.parsers.explain import explain
 from react_agent.parsers.step import Action, Tools
@@ -243,10 +242,5 @@ class Stops(Display):
 
 
 def _tokens(text: str, endpoint: Endpoint) -> str:
-    try:
-        counted = endpoint.count(text)
-    except EndpointError:
-        counted = None
-    if counted is None:
-        return f"about {round(Rates().tokens(weigh(text))):,} tokens"
-    return f"{counted:,} tokens"
+    tokens, is_counted = tokens_of(text, endpoint.count)
+    return f"{'' if is_counted else 'about '}{tokens:,} tokens"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import takewhile
@@ -40,6 +41,7 @@ class Beginnings:
         self._folder = folder
         self._model = model
         self._known: set[str] = set()
+        self._recalling = threading.Lock()
 
     def recall(self, served: LlamaCpp, parts: Sequence[Part], deadline: float) -> int:
         """Have the server know the beginning of this prompt; the tokens it had to read for that.
@@ -49,25 +51,33 @@ class Beginnings:
         """
         own = list(takewhile(lambda part: part.source in TRUSTED, parts))
         text = flatten(own, served.chat_format(deadline))
-        if len(text) < LEAST or (name := self._name(text)) in self._known:
+        if len(text) < LEAST:
+            return 0
+        with self._recalling:
+            return self._recalled(served, self._name(text), text, deadline)
+
+    def _recalled(self, served: LlamaCpp, name: str, text: str, deadline: float) -> int:
+        if name in self._known:
             return 0
         self._known.add(name)
-        if (self._folder / name).exists() and _done(served, "restore", name, deadline):
+        if (self._folder / name).exists() and _tokens(served, "restore", name, deadline):
             with suppress(OSError):
                 os.utime(self._folder / name)
             return 0
         told = served.ask_object("/completion", {"prompt": text, "n_predict": 0}, deadline=deadline)
-        self._save(served, name, deadline)
-        return as_count(told.get("tokens_evaluated")) or 0
+        read = as_count(told.get("tokens_evaluated")) or 0
+        self._save(served, name, read, deadline)
+        return read
 
     def _name(self, text: str) -> str:
         same = text[: len(text) * 3 // 4 // STEP * STEP]
         return hashlib.sha256(f"{self._model}\0{same}".encode()).hexdigest()[:24]
 
-    def _save(self, served: LlamaCpp, name: str, deadline: float) -> None:
+    def _save(self, served: LlamaCpp, name: str, read: int, deadline: float) -> None:
+        """Keep what was read; where another request has come between, the server holds more, and that goes."""
         new = f"{name}.{os.getpid()}"
         with suppress(OSError):
-            if _done(served, "save", new, deadline):
+            if _tokens(served, "save", new, deadline) == read:
                 (self._folder / new).replace(self._folder / name)
             (self._folder / new).unlink(missing_ok=True)
             files = sorted(self._folder.iterdir(), key=lambda file: file.stat().st_mtime)
@@ -75,9 +85,10 @@ class Beginnings:
                 file.unlink(missing_ok=True)
 
 
-def _done(served: LlamaCpp, action: str, name: str, deadline: float) -> bool:
+def _tokens(served: LlamaCpp, action: str, name: str, deadline: float) -> int:
+    """How many tokens were saved or restored, 0 where that failed."""
     try:
         told = served.ask_object(f"/slots/0?action={action}", {"filename": name}, deadline=deadline)
     except EndpointError:
-        return False
-    return bool(told.get("n_saved") or told.get("n_restored"))
+        return 0
+    return as_count(told.get(f"n_{action}d")) or 0

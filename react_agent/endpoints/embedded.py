@@ -120,18 +120,15 @@ def serve(path: Path, n_ctx: int, threads: int) -> tuple[str, str]:
 
 def beginnings(path: Path, n_ctx: int, threads: int) -> Beginnings | None:
     """What a server that was started has read in earlier processes, None where nothing can be kept."""
-    folder = _prompts_folder()
-    if folder is None:
-        return None
     wanted = (path.resolve(), n_ctx, threads)
     with _loading:
-        if wanted not in _beginnings:
+        if wanted not in _beginnings and (folder := _prompts_folder()):
             from importlib.metadata import version
 
             told = path.stat()
             model = (wanted[0], told.st_size, told.st_mtime_ns, n_ctx, version("xllamacpp"))
             _beginnings[wanted] = Beginnings(folder, "\0".join(map(str, model)))
-        return _beginnings[wanted]
+        return _beginnings.get(wanted)
 
 
 def _prompts_folder() -> Path | None:
