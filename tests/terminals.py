@@ -18,6 +18,9 @@ from contextlib import contextmanager
 from cli_runs import COMMAND, Home
 
 CTRL_C, CTRL_D = "\x03", "\x04"
+STEADY = 6
+"""Looks at the terminal, a hundredth of a second apart, that must find the line editor there."""
+
 PATIENCE = 10.0
 PROMPT, MORE = ("> ", ">\x08\x1b[2C"), (". ", ".\x08\x1b[2C")
 """As readline and as prompt_toolkit draw them."""
@@ -88,11 +91,16 @@ class Terminal:
         return self.process.wait(1)
 
     def _wait_for_editor(self) -> None:
-        """A line editor shows by itself what is typed, so it has told the terminal not to."""
-        end = time.monotonic() + PATIENCE
-        while termios.tcgetattr(self._number)[3] & termios.ECHO:
+        """A line editor shows by itself what is typed, so it has told the terminal not to.
+
+        It must have done so for a while: the editor of the line before takes its time to give the terminal back.
+        """
+        end, seen = time.monotonic() + PATIENCE, 0
+        while seen < STEADY:
             assert time.monotonic() < end, f"no line is asked for behind {self.shown[self._seen :]!r}"
-            self._more(0.01)
+            seen = 0 if termios.tcgetattr(self._number)[3] & termios.ECHO else seen + 1
+            time.sleep(0.01)
+            self._more(0)
 
     def _more(self, seconds: float) -> bool:
         if not select.select([self._number], [], [], seconds)[0]:
