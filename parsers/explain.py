@@ -87,7 +87,7 @@ OF_CODES: Mapping[str, str] = {
 }
 """Error code → the rule behind it."""
 
-_CUTS: Mapping[str, str] = {
+CUTS: Mapping[str, str] = {
     "invented_observation": "first_real_step_wins",
     "answer_after_call": "call_beats_later_answer",
     "step_after_answer": "answer_is_terminal",
@@ -140,7 +140,7 @@ def _rule(scanner: Scanner, step: Step) -> str:
         alone = step.code == "MISSING_ACTION" and _only_thoughts(scanner)
         return "thought_is_no_step" if alone else OF_CODES[step.code]
     repairs = {repair.kind for repair in step.repairs}
-    cut = next((rule for kind, rule in _CUTS.items() if kind in repairs), None)
+    cut = next((rule for kind, rule in CUTS.items() if kind in repairs), None)
     if cut is not None:
         return cut
     return _of_call(scanner, repairs) if isinstance(step, Act) else _of_answer(scanner, step, repairs)

@@ -20,6 +20,7 @@ from react_agent.prompt import Prompt
 from react_agent.transcript import dumps
 from react_agent.viewer import open_run, page
 from react_agent.viewer.run import run_of
+from react_agent.viewer.steps import ELEMENTS
 from react_agent.visible import visible
 
 pytestmark = [pytest.mark.browser, needs_browser]
@@ -107,7 +108,7 @@ def test_the_spans_stand_where_the_parser_says(browser: Browser, tmp_path: Path,
           const spans = [...reply.children].map(span => {
             range.setStart(reply, 0); range.setEndBefore(span);
             const start = range.toString().length;
-            return [span.className, start, start + span.textContent.length];
+            return [span.localName, start, start + span.textContent.length];
           });
           return [reply.textContent, spans];
         });""")
@@ -115,15 +116,31 @@ def test_the_spans_stand_where_the_parser_says(browser: Browser, tmp_path: Path,
         assert text == step.turn.completion.text
         assert step.told is not None
         assert [tuple(span) for span in spans] == [
-            (kind, start, end) for kind, (start, end) in step.told.spans if kind != "other"
+            (ELEMENTS[kind], start, end) for kind, (start, end) in step.told.spans if kind != "other"
         ]
     assert_quiet(browser)
 
 
 def test_an_invented_observation_is_struck_out_on_the_screen(browser: Browser, tmp_path: Path) -> None:
     browser.open(written(tmp_path, page([open_run(ROOT / "transcripts" / "forged-observation.yaml")])))
-    script = "return getComputedStyle(document.querySelector('.step .invented')).textDecorationLine"
+    script = "return getComputedStyle(document.querySelector('.step del')).textDecorationLine"
     assert browser.run(script) == "line-through"
+
+
+def test_a_column_of_the_strip_leads_to_its_step_and_says_what_it_took(recovered: Browser) -> None:
+    told = recovered.run(
+        "return [...document.querySelectorAll('.strip title')].map(each => each.textContent)"
+    )
+    assert told[1] == (
+        "Step 2: 7.9 s · 857 tokens in, 814 of them cached · 33 out; prompt of 2,657 characters, 267 new"
+    )
+    widths = recovered.run("""
+        return [...document.querySelectorAll('.strip a')].map(each => each.getBoundingClientRect().width)""")
+    assert len(widths) == 3
+    assert min(widths) > 20
+    recovered.click(".strip a:nth-of-type(3)")
+    assert recovered.run("return location.hash") == "#r1-3"
+    assert_quiet(recovered)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -355,6 +372,10 @@ def test_it_is_readable_without_javascript(tmp_path: Path) -> None:
         for observation in each.turn.observations:
             assert observation.text in words
     assert words.count("as in the prompt before, then new") == 2
+    assert words.count("[written in the step before]") == 2
+    assert (
+        words.count("[observed in the step before]") == 1
+    )  # the other one is an error, which the prompt words
     assert "Keys:" not in words
 
 

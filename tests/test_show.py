@@ -41,7 +41,7 @@ def test_a_run_is_shown_with_all_that_was_written(home: Home) -> None:
         "  ~~Observation:~~\n"
         "repaired: invented_observation: An observation that the model wrote itself was cut, with all behind it.\n"
         '> calculator {"expression": "37 * 43"}\n'
-        "Observation. Written by the tool calculator, not by the model:\n"
+        "Observation by the tool calculator:\n"
         "| 1591\n"
         "\n"
         "Step 2  2.9 s · 802 tokens in, 793 of them cached · 15 out\n"

@@ -202,7 +202,7 @@ def test_what_a_person_wrote_is_shown_as_that(
     assert "reply edited" in shown
     assert "Edited by a person, and not what the tool calculator said" in " ".join(shown.split())
     page = home.react("view", "run.yaml").stdout
-    assert "What the model wrote, edited" in page
+    assert "The model wrote, edited" in page
     assert "Edited by a person" in page
 
 

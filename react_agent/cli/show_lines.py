@@ -18,7 +18,7 @@ from react_agent.plural import counted
 from react_agent.types import Observation, Part
 from react_agent.viewer import Run, Step, prompt_parts
 from react_agent.viewer.page import OUTCOMES
-from react_agent.viewer.steps import OTHER_READING, figures, spans_of, writer
+from react_agent.viewer.steps import CUT, OTHER_READING, figures, spans_of, writer
 from react_agent.visible import visible
 
 INDENT = "  "
@@ -26,9 +26,6 @@ INDENT = "  "
 
 Stretch: TypeAlias = tuple[str, Mapping[str, Any]]
 """Text, and how it looks."""
-
-CUT = frozenset({"invented", "dropped"})
-"""Kinds of text that do not count: struck out, or between `~~` where there are no colours."""
 
 
 def tell_run(run: Run, out: Screen) -> None:

@@ -60,8 +60,9 @@ def text(value: str) -> Html:
 
 
 def preformatted(*children: str, **attributes: str | int | float | None) -> Html:
-    """Text with its line breaks. A parser drops the first line break, so there is one more."""
-    return tag("pre", Html("\n"), *children, **attributes)
+    """Text with its line breaks. A parser drops the one that it begins with, so there is one more."""
+    content = joined(children)
+    return tag("pre", *([Html("\n")] if content.startswith("\n") else []), content, **attributes)
 
 
 def _attribute(value: str) -> str:

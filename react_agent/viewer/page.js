@@ -3,30 +3,78 @@
   const page = document;
   page.documentElement.classList.add("js");
 
-  // The prompt of a step: so many parts of the one before it, then its own.
-  const assemble = details => {
-    const kept = Number(details.dataset.kept);
-    if (!kept || details.dataset.whole) return;
-    details.dataset.whole = "yes";
-    const run = details.closest(".run");
-    let parts = [];
-    for (const each of run.querySelectorAll("details.prompt")) {
-      if (each === details) break;
-      parts = parts.slice(0, Number(each.dataset.kept)).concat([...each.querySelectorAll("mark > *")]);
+  // Of a prompt there is only what is new in it.
+  for (const text of page.querySelectorAll(".prompt > pre")) {
+    const box = page.createElement("div"), mark = page.createElement("mark");
+    box.className = "box";
+    mark.append(...text.childNodes);
+    text.before(box);
+    text.append(mark);
+    box.append(text);
+  }
+  // A part that is empty stands as a reply or an observation, mostly in the step before.
+  const textOf = (part, step) => {
+    const {step: number, nth = 0, end} = part.dataset;
+    const from = number ? page.getElementById(step.id.replace(/\d+$/, number)) : step.previousElementSibling;
+    const boxes = from.querySelectorAll(part.matches(".model") ? ".reply > pre" : ".seen > pre");
+    return (boxes[nth]?.textContent ?? "").slice(0, end);
+  };
+  const partsOf = prompt => {
+    const parts = [...prompt.querySelectorAll("mark > *")];
+    for (const part of parts) {
+      if (part.matches(".model:empty, .tool:empty")) part.textContent = textOf(part, prompt.closest(".step"));
     }
+    return parts;
+  };
+  // Before it comes the prompt of the step before, or as many parts of that as were kept.
+  const assemble = details => {
+    if (details.dataset.whole) return;
+    details.dataset.whole = "yes";
+    let parts = [];
+    for (const each of details.closest(".run").querySelectorAll(".prompt")) {
+      const own = partsOf(each);
+      parts = parts.slice(0, each.dataset.kept);
+      if (each === details) break;
+      parts = parts.concat(own);
+    }
+    if (!parts.length) return;
     const before = page.createElement("span");
     before.className = "kept";
-    before.append(...parts.slice(0, kept).map(part => part.cloneNode(true)));
+    before.append(...parts.map(part => part.cloneNode(true)));
     details.querySelector("mark").before(before);
   };
   page.addEventListener("toggle", event => {
     if (event.target.matches("details.prompt") && event.target.open) {
       assemble(event.target);
-      const mark = event.target.querySelector("mark");
-      const text = event.target.querySelector("pre");
-      if (event.target.dataset.whole) text.scrollTop = mark.offsetTop - text.clientHeight / 2;
+      const mark = event.target.querySelector("mark"), text = event.target.querySelector("pre");
+      if (mark.previousSibling) text.scrollTop = mark.offsetTop - text.clientHeight / 2;
     }
   }, true);
+
+  for (const step of page.querySelectorAll(".step")) {
+    step.tabIndex = -1;
+    const title = step.querySelector("header > :first-child"), link = page.createElement("a");
+    step.ariaLabel = title.textContent;
+    link.href = "#" + step.id;
+    link.append(...title.childNodes);
+    title.append(link);
+  }
+
+  // Each column of the strip leads to its step, and says what that took.
+  const drawn = (name, attributes) => {
+    const element = page.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  };
+  for (const bars of page.querySelectorAll(".strip g")) {
+    bars.closest(".run").querySelectorAll(".step").forEach((step, column) => {
+      const link = drawn("a", {href: "#" + step.id, tabindex: -1}), title = drawn("title", {});
+      const told = [...step.querySelectorAll("header small, .prompt small")].map(small => small.textContent);
+      title.textContent = step.ariaLabel + ": " + told.join("; prompt of ");
+      link.append(title, drawn("rect", {x: column - .5, width: 1, height: "100%"}));
+      bars.append(link);
+    });
+  }
 
   const copied = async (button, text) => {
     try {
@@ -60,7 +108,6 @@
     box.append(button);
   }
 
-  for (const step of page.querySelectorAll(".step")) step.tabIndex = -1;
   const shown = () => [...page.querySelectorAll(".step")].filter(step => step.checkVisibility());
   const go = by => {
     const steps = shown();

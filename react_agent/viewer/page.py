@@ -12,8 +12,9 @@ from string import Template
 import react_agent
 from react_agent.types import Outcome
 from react_agent.viewer.extract import packed
-from react_agent.viewer.markup import Html, joined, tag, text
-from react_agent.viewer.run import Run, Step
+from react_agent.viewer.markup import Html, joined, preformatted, tag, text
+from react_agent.viewer.prompts import prompts
+from react_agent.viewer.run import Run
 from react_agent.viewer.steps import legend, step_section
 from react_agent.viewer.strip import strip
 
@@ -89,20 +90,11 @@ def _run(run: Run, own: str, level: int) -> Iterator[Html]:
         *(tag("p", f"{run.name}: {words}", class_="warning") for words in run.saved.warnings),
         _facts(run),
     )
-    yield strip(run.steps, own)
+    yield strip(run.steps)
     yield legend()
-    for step, role in zip(run.steps, _roles(run.steps), strict=True):
-        yield step_section(step, own, level + 1, role)
+    for step, prompt in zip(run.steps, prompts(run.steps), strict=True):
+        yield step_section(step, prompt, own, level + 1)
     yield _source(run)
-
-
-def _roles(steps: Sequence[Step]) -> Iterator[str]:
-    """For each step, whose turn it is at the end of what it keeps of the prompt before."""
-    roles: list[str] = []
-    for step in steps:
-        roles[step.asked.kept :] = []
-        yield roles[-1] if roles else ""
-        roles += [part.role for part in step.asked.new]
 
 
 def _result(outcome: Outcome | None) -> Html:
@@ -114,7 +106,7 @@ def _result(outcome: Outcome | None) -> Html:
     words = OUTCOMES.get(outcome.reason, outcome.reason)
     if outcome.answer is None:
         said = (
-            [tag("p", tag("strong", words)), tag("pre", Html("\n"), outcome.detail)]
+            [tag("p", tag("strong", words)), preformatted(outcome.detail)]
             if outcome.detail
             else [tag("p", tag("strong", words))]
         )
@@ -122,7 +114,7 @@ def _result(outcome: Outcome | None) -> Html:
     return tag(
         "div",
         tag("p", "Answer", class_="kicker"),
-        tag("pre", Html("\n"), outcome.answer, dir="auto"),
+        preformatted(outcome.answer, dir="auto"),
         class_="result",
     )
 

@@ -1,23 +1,23 @@
-"""One step of a run: what the model wrote, how it was read, what was written back, and what it was asked."""
+"""One step of a run: what it was asked, what the model wrote, how it was read, and what was written back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from react_agent.parsers import step as parsed
 from react_agent.parsers.drawing import KINDS
-from react_agent.parsers.explain import Spans
+from react_agent.parsers.explain import CUTS, Spans
 from react_agent.parsers.step import Act, Action, FinalAnswer, Repair, Span
 from react_agent.tools.toolbox import OMITTED
-from react_agent.types import Observation, Part
+from react_agent.types import Observation
 from react_agent.viewer.markup import Html, preformatted, tag
 from react_agent.viewer.run import Step
 from react_agent.viewer.strip import prompt_words
 
 WRITERS: Mapping[str, str] = {
-    "tool": "Observation. Written by the tool {tool}, not by the model",
-    "error": "Observation. Written by the tool {tool}, which failed or refused",
+    "tool": "Observation by the tool {tool}",
+    "error": "Observation by the tool {tool}, which failed or refused",
     "complaint": "Written by the parser, which could not use the reply",
     "refusal": "Written by the loop, which sent the reply back",
     "note": "Written by the loop",
@@ -32,9 +32,24 @@ ALTERED: Mapping[str, str] = {
 
 FINISHES: Mapping[str | None, str] = {
     "length": "The reply was cut off at the limit of tokens.",
-    "cut": "The loop hung up here: what follows could not matter.",
+    "cut": "Here the loop hung up.",
 }
 """Finish reason → what a reader should know; the others go without saying."""
+
+CUT = frozenset({"dropped", "invented"})
+"""Kinds of text that do not count: struck out, or between `~~` where there are neither tags nor colours."""
+
+ELEMENTS: Mapping[str, str] = {
+    "label": "i",
+    "thought": "em",
+    "call": "b",
+    "input": "code",
+    "answer": "strong",
+    "thinking": "small",
+    "dropped": "s",
+    "invented": "del",
+}
+"""Kind of a stretch of a reply → the element that it stands in."""
 
 SHORT = 60
 """Characters of arguments that stand in one line."""
@@ -43,23 +58,19 @@ CHANGED = 120
 """Characters of the text that a repair is about."""
 
 
-def step_section(step: Step, run_id: str, level: int, last_role: str = "") -> Html:
-    """One step as a part of the page, with a heading of this level.
-
-    `last_role` is whose turn it was at the end of what it keeps of the prompt before.
-    """
+def step_section(step: Step, prompt: Html, run_id: str, level: int) -> Html:
+    """One step as a part of the page, below its `prompt`, with a heading of this level."""
     own, inner = f"{run_id}-{step.number}", f"h{level + 1}"
-    title = tag(f"h{level}", tag("a", f"Step {step.number}", href=f"#{own}"), class_="number")
-    sides = tag("div", _written(step, inner), _read(step, inner), class_="sides")
+    title = tag(f"h{level}", f"Step {step.number}")
     return tag(
         "article",
         tag("header", title, tag("small", " · ".join(figures(step)))),
-        *_prompt(step, last_role),
-        sides,
+        prompt,
+        _written(step, inner),
+        _read(step, inner),
         *(_seen(each, step, inner) for each in step.turn.observations),
         class_="step",
         id=own,
-        aria_label=f"Step {step.number}",
     )
 
 
@@ -123,18 +134,19 @@ def figures(step: Step) -> Iterator[str]:
 def _written(step: Step, heading: str) -> Html:
     """The reply, each stretch of it by its kind."""
     text, altered = step.turn.completion.text, step.turn.completion.altered
-    spans = (
-        text[start:end] if kind == "other" else tag("span", text[start:end], class_=kind)
-        for kind, (start, end) in spans_of(step)
-    )
+    stretches = (_stretch(kind, text[start:end]) for kind, (start, end) in spans_of(step))
     note = FINISHES.get(step.turn.completion.finish_reason)
     return tag(
         "div",
-        tag(heading, "What the model wrote" + (f", {altered}" if altered else "")),
-        preformatted(*spans) if text else tag("p", "Nothing.", class_="soft"),
+        tag(heading, "The model wrote" + (f", {altered}" if altered else "")),
+        preformatted(*stretches) if text else tag("p", "Nothing.", class_="soft"),
         *([tag("p", note, class_="soft")] if note else []),
-        class_="box reply",
+        class_="reply",
     )
+
+
+def _stretch(kind: str, text: str) -> str:
+    return tag(ELEMENTS[kind], text) if kind in ELEMENTS else text
 
 
 def _read(step: Step, heading: str) -> Html:
@@ -149,18 +161,19 @@ def _read(step: Step, heading: str) -> Html:
         means = [tag("p", tag("strong", "No step: "), tag("code", saved.code)), preformatted(facts)]
     return tag(
         "div",
-        tag(heading, "How it was read"),
+        tag(heading, "Read as"),
         *means,
         *_repairs(step),
         *([] if step.is_read_as_saved else [tag("p", OTHER_READING, class_="warning")]),
         *_rule(step),
-        class_="box read",
+        class_="read",
     )
 
 
 def _rule(step: Step) -> Iterator[Html]:
-    """The rule that decided, unless all went as it should."""
-    if step.told and step.told.rule.name != "labels":
+    """The rule that decided, unless all went as it should or a repair tells of it."""
+    told_of = {"labels", *(CUTS.get(repair.kind) for repair in step.turn.step.repairs)}
+    if step.told and step.told.rule.name not in told_of:
         yield tag("p", step.told.rule.sentence, class_="soft")
 
 
@@ -173,9 +186,7 @@ OTHER_READING = (
 def _call(action: Action) -> tuple[Html, Html]:
     line = json.dumps(action.arguments, ensure_ascii=False)
     arguments = line if len(line) <= SHORT else json.dumps(action.arguments, ensure_ascii=False, indent=2)
-    return tag("p", "Call of ", tag("code", action.tool, class_="name")), preformatted(
-        arguments, class_="input"
-    )
+    return tag("code", action.tool), preformatted(arguments)
 
 
 def _repairs(step: Step) -> Iterator[Html]:
@@ -187,7 +198,7 @@ def _repairs(step: Step) -> Iterator[Html]:
         step.told.changed if step.told and step.is_read_as_saved else tuple(repair.span for repair in repairs)
     )
     items = (_repair(each, text[start:end]) for each, (start, end) in zip(repairs, places, strict=True))
-    yield tag("ul", *items, aria_label="Repairs")
+    yield tag("ul", *items)
 
 
 def _repair(repair: Repair, about: str) -> Html:
@@ -202,46 +213,14 @@ def _seen(observation: Observation, step: Step, heading: str) -> Html:
         "div",
         tag(heading, writer(observation, step.turn.step)),
         preformatted(observation.text),
-        class_=f"seen {observation.kind}",
+        class_="seen" if observation.kind == "tool" else f"seen {observation.kind}",
     )
-
-
-def _prompt(step: Step, last_role: str) -> Iterator[Html]:
-    """The prompt, its new part marked. What was there before is put in front of it by the script."""
-    asked = step.asked
-    whole = asked.kept_chars + asked.new_chars
-    share = f"the last {asked.new_chars:,}" if asked.kept else "all"
-    if not asked.problem:
-        words = f"{whole:,} characters, {share} of them new"
-        yield _prompt_text("Show the prompt", words, tag("mark", *_parts(asked.new, last_role)), asked.kept)
-        return
-    yield tag("p", tag("strong", "The prompt is not shown. "), asked.problem, class_="warning")
-    if asked.saved:
-        words = "as it was saved, without its parts"
-        yield _prompt_text("Show its text", words, tag("mark", tag("i", asked.saved)), 0)
-
-
-def _prompt_text(title: str, words: str, new: Html, kept: int) -> Html:
-    return tag(
-        "details",
-        tag("summary", title, tag("small", words)),
-        tag("div", preformatted(new), class_="box"),
-        class_="prompt",
-        data_kept=kept,
-    )
-
-
-def _parts(parts: Sequence[Part], last_role: str) -> Iterator[Html]:
-    for part in parts:
-        source = None if part.source in ("template", "example") else part.source
-        yield tag("i", part.text, class_=source, data_role=None if part.role == last_role else part.role)
-        last_role = part.role
 
 
 def legend() -> Html:
     """What the colours in a reply mean; only kinds that are worth a word."""
     names = ("thought", "call", "input", "answer", "dropped", "invented")
-    items = (tag("li", tag("span", NAMES[name], class_=name)) for name in names)
+    items = (tag("li", tag(ELEMENTS[name], NAMES[name])) for name in names)
     return tag("ul", *items, class_="legend", aria_label="What the colours mean")
 
 

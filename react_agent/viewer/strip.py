@@ -38,8 +38,8 @@ class Bar:
         return self.kept + self.new + self.whole
 
 
-def strip(steps: Sequence[Step], run_id: str) -> Html:
-    """The drawing, and below it what its colours mean. Each step is a link to its place in the page."""
+def strip(steps: Sequence[Step]) -> Html:
+    """The drawing, and below it what its colours mean. The script makes each column a link to its step."""
     if not steps:
         return Html("")
     unit = "tokens" if all(step.turn.completion.usage.prompt is not None for step in steps) else "characters"
@@ -48,7 +48,7 @@ def strip(steps: Sequence[Step], run_id: str) -> Html:
     drawing = tag(
         "svg",
         *_rows(bars, unit),
-        *(_columns(bars, run_id, unit)),
+        *_columns(bars),
         viewBox=f"0 0 {WIDTH:.0f} {bottom + 16:.0f}",
         role="group",
         aria_label=f"Time and prompt of each of the {len(steps)} steps",
@@ -97,49 +97,30 @@ def _rows(bars: Sequence[Bar], unit: str) -> Iterator[Html]:
         yield tag("text", name, x=0, y=_n(top + HEIGHT))
 
 
-def _columns(bars: Sequence[Bar], run_id: str, unit: str) -> Iterator[Html]:
-    """One path for all bars of a kind, then a link over each column."""
+def _columns(bars: Sequence[Bar]) -> Iterator[Html]:
+    """One path for all bars of a kind, with a column as the unit; below them some numbers of steps."""
     pitch = _pitch(bars)
     most = max(bar.step.turn.seconds for bar in bars) or 1.0
     highest = max(bar.height for bar in bars) or 1.0
     base, every = TOP + HEIGHT + GAP + HEIGHT, -(-len(bars) // 20)
     paths: dict[str, list[str]] = {kind: [] for kind in COLOURS}
-    links = []
     for place, bar in enumerate(bars):
-        x = LEFT + place * pitch
         kept, new, whole = (HEIGHT * part / highest for part in (bar.kept, bar.new, bar.whole))
         time = HEIGHT * max(bar.step.turn.seconds, 0.0) / most
         bottoms = (TOP + HEIGHT, base, base - kept, base)
         for kind, bottom, height in zip(COLOURS, bottoms, (time, kept, new, whole), strict=True):
             if height > 0:
-                paths[kind].append(_box(x, bottom, pitch * 0.8, height))
-        column = tag("path", d=_box(x, base, pitch, base - TOP))
-        links.append(
-            tag("a", tag("title", _told(bar, unit)), column, href=f"#{run_id}-{bar.step.number}", tabindex=-1)
-        )
-        if place % every == 0:
-            links.append(tag("text", str(bar.step.number), x=_n(x), y=_n(base + 13)))
-    for kind, drawn in paths.items():
-        if drawn:
-            yield tag("path", class_=kind, d="".join(drawn))
-    yield from links
+                paths[kind].append(f"M{place} {_n(bottom)}v-{_n(height)}")
+    drawn = (tag("path", class_=kind, d="".join(boxes)) for kind, boxes in paths.items() if boxes)
+    scale = f"translate({_n(LEFT + pitch * 0.4)} 0) scale({pitch:.3f} 1)"
+    yield tag("g", *drawn, transform=scale)
+    for place, bar in enumerate(bars[::every]):
+        yield tag("text", str(bar.step.number), x=_n(LEFT + place * every * pitch), y=_n(base + 13))
 
 
 def _pitch(bars: Sequence[Bar]) -> float:
     """From one column to the next."""
     return min((WIDTH - LEFT) / len(bars), WIDEST)
-
-
-def _box(x: float, bottom: float, width: float, height: float) -> str:
-    return f"M{_n(x)} {_n(bottom)}v-{_n(height)}h{_n(width)}v{_n(height)}z"
-
-
-def _told(bar: Bar, unit: str) -> str:
-    step = bar.step
-    words = [f"Step {step.number}: {step.turn.seconds:.1f} s"]
-    new = "" if step.asked.problem else f", {bar.new:,.0f} of them new"
-    words.append(f"prompt of {bar.height:,.0f} {unit}{new}")
-    return ", ".join(words)
 
 
 def _caption(bars: Sequence[Bar], unit: str) -> Html:
