@@ -50,19 +50,17 @@ def page(runs: Sequence[Run]) -> str:
 def document(
     title: str, body: Html, style: str = "page.css", script: str = "page.js", language: str = "en"
 ) -> str:
-    """A document with one style and one script, which are the only ones that its policy lets run."""
+    """A document with one style and one script or none, which are the only ones that its policy lets run."""
     css, js = data(style), data(script) if script else ""
-    policy = (
-        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(js)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    scripts = f"script-src '{_hash(js)}'; " if js else ""
+    policy = f"default-src 'none'; style-src '{_hash(css)}'; {scripts}base-uri 'none'; form-action 'none'"
     return Template(data("page.html")).substitute(
         language=language,
         policy=policy,
         title=text(" ".join(title.split())[:200] or "A run"),
         generator=f"react-agent {react_agent.__version__}",
         style=css,
-        script=js,
+        script=f"<script>{js}</script>" if js else "",
         body=body,
     )
 

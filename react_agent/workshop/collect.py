@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from react_agent.transcript import runs_below
+from react_agent.viewer.markup import Html, joined, tag
+from react_agent.viewer.page import document
 from react_agent.workshop.lessons import Lesson
 from react_agent.workshop.progress import RESULT, Record, read_result
 from react_agent.workshop.words import say
-
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem; color-scheme: light dark }
-table { border-collapse: collapse } th, td { border: 1px solid #8888; padding: .3rem .6rem; text-align: left }
-td { vertical-align: top } small { display: block; opacity: .75 }
-.passed { background: #2a84 } .begun { background: #ca24 }
-"""
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 Results = Mapping[str, Mapping[str, Record | str]]
 """Learner → key of a lesson → what was done, or why it cannot be read."""
@@ -50,34 +43,29 @@ def page(found: Results, lessons: Sequence[Lesson], language: str) -> str:
     titles = {lesson.key: f"{lesson.number} {lesson.said(language).title}" for lesson in lessons}
     others = sorted({key for entries in found.values() for key in entries} - titles.keys())
     keys = [*titles, *others]
-    head = "".join(f"<th>{escape(titles.get(key, key))}</th>" for key in keys)
-    rows = "\n".join(_row(name, found[name], keys, language) for name in sorted(found))
-    text = f"""<!doctype html>
-<html lang="{language}"><head><meta charset="utf-8"><title>{escape(title)}</title>
-<meta http-equiv="Content-Security-Policy" content="{POLICY}"><style>{STYLE}</style></head>
-<body><h1>{escape(title)}</h1>
-<table><thead><tr><th>{escape(say(language, "learner"))}</th><th></th>{head}</tr></thead>
-<tbody>
-{rows}
-</tbody></table></body></html>
-"""
-    return text.encode("ascii", "xmlcharrefreplace").decode()
+    heads = (
+        tag("th", head) for head in (say(language, "learner"), "", *(titles.get(key, key) for key in keys))
+    )
+    rows = (_row(name, found[name], keys, language) for name in sorted(found))
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows))
+    whole = document(title, joined([tag("h1", title), table]), "results.css", "", language)
+    return whole.encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _row(name: str, entries: Mapping[str, Record | str], keys: Sequence[str], language: str) -> str:
+def _row(name: str, entries: Mapping[str, Record | str], keys: Sequence[str], language: str) -> Html:
     done = sum(isinstance(entry, Record) and bool(entry.passed) for entry in entries.values())
-    cells = "".join(_cell(entries.get(key), language) for key in keys)
-    return f"<tr><th>{escape(name)}</th><td>{done}/{len(keys)}</td>{cells}</tr>"
+    cells = (_cell(entries.get(key), language) for key in keys)
+    return tag("tr", tag("th", name), tag("td", f"{done}/{len(keys)}"), *cells)
 
 
-def _cell(entry: Record | str | None, language: str) -> str:
+def _cell(entry: Record | str | None, language: str) -> Html:
     if entry is None:
-        return "<td></td>"
+        return tag("td")
     if isinstance(entry, str):
-        return f"<td>{escape(say(language, 'unreadable'))}<small>{escape(entry)}</small></td>"
+        return tag("td", say(language, "unreadable"), tag("small", entry))
     kind = "passed" if entry.passed else "begun"
-    more = "".join(f"<small>{escape(line)}</small>" for line in _details(entry, language))
-    return f'<td class="{kind}">{escape(say(language, kind))}{more}</td>'
+    more = (tag("small", line) for line in _details(entry, language))
+    return tag("td", say(language, kind), *more, class_=kind)
 
 
 def _details(entry: Record, language: str) -> Iterator[str]:
