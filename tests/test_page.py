@@ -136,20 +136,22 @@ def prompts_in(tree: Node) -> list[str]:
     for place, section in enumerate(sections):
         details = section.one("details", "prompt")
         whole[int(details.attributes.get("data-kept", len(whole))) :] = []
-        for part in details.one("pre").children:
-            assert isinstance(part, Node)
-            given = part.attributes
-            if part.text or not {"model", "tool"} & set(part.classes):
-                whole.append(part.text)
-            else:
-                far = [s for s in sections if s.attributes["id"] == f"r1-{given.get('data-step')}"]
-                boxes = (far or [sections[place - 1]])[0].all(
-                    "div", "reply" if "model" in part.classes else "seen"
-                )
-                text = boxes[int(given.get("data-nth", 0))].one("pre").text.encode("utf-16-le")
-                whole.append(text[: int(given.get("data-end", len(text))) * 2].decode("utf-16-le"))
+        whole += [part_of(part, sections, place) for part in details.one("pre").children]
         found.append("".join(whole))
     return found
+
+
+def part_of(part: Node | str, sections: Sequence[Node], place: int) -> str:
+    """A part of the prompt in one of these sections; what is empty stands in another one, or inside this."""
+    if isinstance(part, str):
+        return part
+    if part.children or not {"model", "tool"} & set(part.classes):
+        return "".join(part_of(child, sections, place) for child in part.children)
+    given = part.attributes
+    far = [each for each in sections if each.attributes["id"] == f"r1-{given.get('data-step')}"]
+    boxes = (far or [sections[place - 1]])[0].all("div", "reply" if "model" in part.classes else "seen")
+    text = boxes[int(given.get("data-nth", 0))].one("pre").text.encode("utf-16-le") if boxes else b""
+    return text[: int(given.get("data-end", len(text))) * 2].decode("utf-16-le")
 
 
 def test_a_prompt_that_is_not_the_one_that_was_sent_is_not_shown(tmp_path: Path) -> None:

@@ -373,9 +373,7 @@ def test_it_is_readable_without_javascript(tmp_path: Path) -> None:
             assert observation.text in words
     assert words.count("as in the prompt before, then new") == 2
     assert words.count("[written in the step before]") == 2
-    assert (
-        words.count("[observed in the step before]") == 1
-    )  # the other one is an error, which the prompt words
+    assert words.count("[observed in the step before]") == 2
     assert "Keys:" not in words
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from test_page import ROOT, SAVED, long_run, with_prompts
@@ -46,6 +47,7 @@ class Shape:
     seen: int
     words: Sequence[str] = tuple(WORDS)
     between: str = " "
+    kind: Literal["tool", "error"] = "tool"
 
     def text(self, length: int, chance: random.Random) -> str:
         return self.between.join(chance.choices(self.words, k=length))[:length].strip()
@@ -56,7 +58,7 @@ class Shape:
         for _ in range(199):
             given = json.dumps({"expression": self.text(self.argument, chance)}, ensure_ascii=False)
             text = f" {self.text(self.thought, chance)}\nAction: calculator\nAction Input: {given}"
-            seen = Observation(self.text(self.seen, chance), "tool", "calculator")
+            seen = Observation(self.text(self.seen, chance), self.kind, "calculator")
             usage = Usage(chance.randrange(700, 999), chance.randrange(700), chance.randrange(200))
             completion = replace(head.turns[0].completion, text=text, finish_reason="stop", usage=usage)
             yield Turn(completion, parse_reply(text, tools), (seen,), chance.uniform(0, 30))
@@ -86,6 +88,7 @@ LONG = {
     "replies": Shape(2000, 40, 40),
     "arguments": Shape(60, 1500, 40),
     "observations": Shape(60, 40, 4000),
+    "errors": Shape(80, 20, 120, kind="error"),
     "chinese": Shape(600, 100, 600, CHINESE, ""),
 }
 
@@ -97,6 +100,6 @@ def test_a_page_of_200_steps_has_100_kb_more_than_its_run(shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", LONG.values(), ids=LONG)
-def test_with_long_texts_it_has_the_copy_of_the_run_more_and_no_text_twice(shape: Shape) -> None:
+def test_with_long_texts_or_errors_it_has_the_copy_of_the_run_more_and_no_text_twice(shape: Shape) -> None:
     made_page, source, copy = shape.sizes()
     assert made_page < 100_000 + source + copy

@@ -20,11 +20,10 @@
     return (boxes[nth]?.textContent ?? "").slice(0, end);
   };
   const partsOf = prompt => {
-    const parts = [...prompt.querySelectorAll("mark > *")];
-    for (const part of parts) {
-      if (part.matches(".model:empty, .tool:empty")) part.textContent = textOf(part, prompt.closest(".step"));
+    for (const part of prompt.querySelectorAll("mark :is(.model, .tool):empty")) {
+      part.textContent = textOf(part, prompt.closest(".step"));
     }
-    return parts;
+    return [...prompt.querySelectorAll("mark > *")];
   };
   // Before it comes the prompt of the step before, or as many parts of that as were kept.
   const assemble = details => {

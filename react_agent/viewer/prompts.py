@@ -16,11 +16,15 @@ from react_agent.visible import UNSEEN
 
 
 class Place(NamedTuple):
-    """Where a text stands: which observation of a step, or its reply, and how much of it in UTF-16 units."""
+    """Where a text stands: which observation of a step, or its reply, and how much of it in UTF-16 units.
+
+    `around` is what the prompt has before and behind it, as around an error.
+    """
 
     step: int
     nth: int = 0
     end: int | None = None
+    around: tuple[str, str] = ("", "")
 
 
 def prompts(steps: Sequence[Step]) -> Iterator[Html]:
@@ -41,19 +45,16 @@ def prompts(steps: Sequence[Step]) -> Iterator[Html]:
 
 def _places(parts: Sequence[Part], before: Step) -> Iterator[tuple[tuple[Source, str], Place]]:
     """Of the parts of a prompt, those that stand in the step before it."""
-    turn = before.turn
+    reply, seen = before.turn.completion.text, before.turn.observations
     for part in parts:
-        if part.source == "model":
-            texts: Sequence[str] = (turn.completion.text,)
-        elif part.source == "tool":
-            texts = [observation.text for observation in turn.observations]
-        else:
-            continue
-        for nth, text in enumerate(texts):
-            if text == part.text or (part.source == "model" and text.startswith(part.text)):
-                end = None if text == part.text else _units(part.text)
-                yield (part.source, part.text), Place(before.number, nth, end)
-                break
+        if part.source == "model" and reply.startswith(part.text):
+            end = None if reply == part.text else _units(part.text)
+            yield (part.source, part.text), Place(before.number, end=end)
+        if part.source == "tool":
+            inside = [nth for nth, each in enumerate(seen) if each.text and each.text in part.text]
+            for nth in sorted(inside, key=lambda nth: len(seen[nth].text))[-1:]:
+                first, _, last = part.text.partition(seen[nth].text)
+                yield (part.source, part.text), Place(before.number, nth, None, (first, last))
 
 
 def _units(text: str) -> int:
@@ -83,14 +84,20 @@ def _parts(
     parts: Sequence[Part], last_role: str, places: Mapping[tuple[Source, str], Place], before: int
 ) -> Iterator[Html]:
     for part in parts:
+        source = None if part.source in ("template", "example") else part.source
+        role = None if part.role == last_role else part.role
         place = None if UNSEEN.search(part.text) else places.get((part.source, part.text))
-        yield tag(
-            "i",
-            "" if place else part.text,
-            class_=None if part.source in ("template", "example") else part.source,
-            data_role=None if part.role == last_role else part.role,
-            data_step=place.step if place and place.step != before else None,
-            data_nth=place.nth or None if place else None,
-            data_end=place.end if place else None if part.text else 0,
-        )
+        if not place:
+            yield tag("i", part.text, class_=source, data_role=role, data_end=None if part.text else 0)
+        elif any(place.around):
+            first, last = place.around
+            yield tag("i", first, _empty(place, source, before), last, class_=source, data_role=role)
+        else:
+            yield _empty(place, source, before, role)
         last_role = part.role
+
+
+def _empty(place: Place, source: str | None, before: int, role: str | None = None) -> Html:
+    """A part whose text the script finds; without more words it is that of the step before."""
+    step, nth = None if place.step == before else place.step, place.nth or None
+    return tag("i", class_=source, data_role=role, data_step=step, data_nth=nth, data_end=place.end)
