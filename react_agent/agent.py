@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from react_agent import grammar
+from react_agent.analogy import Lead, lead
 from react_agent.budget import Budget, open_budget, refuse_too_long
-from react_agent.errors import ToolError
+from react_agent.errors import EndpointError, ToolError
+from react_agent.examples import like
 from react_agent.guidance import refusal, told_in
 from react_agent.parsers import Piece, Reader
 from react_agent.parsers.step import Act, Action, FinalAnswer, Malformed, Step
@@ -33,6 +35,9 @@ from react_agent.types import (
 TOLD_AT, STOPPED_AT = 3, 4
 """The same call with the same result: the model is told at the third time, the run ends at the fourth."""
 
+SMALL = 300_000_000
+"""Parameters of a model below which it does better where the nearest example decides what it can."""
+
 Sight: TypeAlias = Piece | Step | Observation | Thinking
 """What can be watched while a turn goes on: text as it is certain, the step read, each observation, and the
 thinking beside a reply, whole."""
@@ -45,9 +50,10 @@ class Agent:
     """A model, the words it is asked with, and the tools it may call.
 
     `seconds` bounds a whole run. With `constrain`, an endpoint that can is held to the form of a reply; with
-    `check_numbers`, the model is asked about numbers from nowhere. Failures of the endpoint pass through to the
-    caller. Near the end of the context, long results of earlier turns are shortened in the prompt; the turns
-    stay whole. `before` are the earlier questions of a session. A model that `thinks` in tags, or has done so
+    `check_numbers`, the model is asked about numbers from nowhere. With `follow_examples` a form also leaves no
+    more open than the nearest worked question does; None follows for a small model. Failures of the endpoint pass
+    through to the caller. Near the end of the context, long results of earlier turns are shortened in the prompt;
+    the turns stay whole. `before` are the earlier questions of a session. A model that `thinks` in tags, or has done so
     in this run, is sent no stop strings, for a server would end the reply inside the tags, and its form has
     room for them.
     """
@@ -59,6 +65,7 @@ class Agent:
     seconds: float | None = None
     constrain: bool = True
     check_numbers: bool = False
+    follow_examples: bool | None = False
     thinks: bool = False
     before: tuple[Earlier, ...] = ()
 
@@ -77,7 +84,7 @@ class Agent:
             began = time.monotonic()
             refuse_too_long(self.endpoint, sent)
             thinks = self.thinks or any(map(thinks_in_tags, turns))
-            form = self.constraint(last=len(turns) == self.max_steps, thinks=thinks)
+            form = self.constraint(question, turns, thinks=thinks)
             stop = () if thinks else self.prompt.stop
             completion, step = self.think(sent.parts, watch, deadline, form, stop=stop)
             observations = self.observe(step, question, turns, watch)
@@ -124,10 +131,28 @@ class Agent:
         watch(step)
         return completion, step
 
-    def constraint(self, *, last: bool = False, thinks: bool = False) -> Constraint | None:
-        """The form that a reply is held to, if the endpoint can do that; the `last` one may only answer."""
-        specs = () if last else self.toolbox.specs
-        return reply_form(self.endpoint, self.prompt, specs, thinks=thinks) if self.constrain else None
+    def constraint(
+        self, question: str = "", turns: Sequence[Turn] = (), *, thinks: bool = False
+    ) -> Constraint | None:
+        """The form that the next reply is held to, if the endpoint can do that."""
+        if not self.constrain:
+            return None
+        led = self.lead(question, turns)
+        return reply_form(self.endpoint, self.prompt, led.specs, replace(led.bounds, thinking=thinks))
+
+    def lead(self, question: str, turns: Sequence[Turn]) -> Lead:
+        """The tools that may be called next, and how; the last reply may only answer."""
+        specs = self.toolbox.specs
+        if len(turns) == self.max_steps:
+            return Lead(())
+        example = like(self.prompt.texts, question, specs) if self.follows() else None
+        return lead(example, specs, question, turns)
+
+    def follows(self) -> bool:
+        """Whether replies are held to what the nearest example leaves open."""
+        if not self.constrain or reply_form(self.endpoint, self.prompt, self.toolbox.specs) is None:
+            return False
+        return is_small(self.endpoint) if self.follow_examples is None else self.follow_examples
 
     def observe(
         self, step: Step, question: str, turns: Sequence[Turn], watch: Watch
@@ -156,7 +181,8 @@ class Agent:
     def refusal(self, step: Step, question: str, turns: Sequence[Turn]) -> Observation | None:
         """Why a step is sent back although it could be read."""
         known = "\n".join((*map(told_in, self.before), question))
-        return refusal(step, known, turns, self.toolbox.specs, self.prompt, numbers=self.check_numbers)
+        numbers = self.check_numbers and not self.follows()  # which only leaves open where numbers come from
+        return refusal(step, known, turns, self.toolbox.specs, self.prompt, numbers=numbers)
 
     def call(self, actions: Sequence[Action]) -> tuple[Observation, ...]:
         """Run the calls of one turn side by side; the results stand in the order of the calls."""
@@ -164,18 +190,23 @@ class Agent:
         return tuple(_result(result, action.tool) for result, action in zip(results, actions, strict=True))
 
 
-def reply_form(
-    endpoint: Endpoint, prompt: Prompt, specs: Sequence[ToolSpec], *, thinks: bool = False
-) -> Constraint | None:
-    """The form that an endpoint can hold a reply to; None where it cannot, or the dialect has none.
+def is_small(endpoint: Endpoint) -> bool:
+    """Whether a model is known to be so small that it copies and does not compose."""
+    size = None
+    with suppress(EndpointError):
+        size = endpoint.size()
+    return size is not None and size < SMALL
 
-    For a model that `thinks`, tags of thinking may stand before the step.
-    """
+
+def reply_form(
+    endpoint: Endpoint, prompt: Prompt, specs: Sequence[ToolSpec], bounds: grammar.Bounds = grammar.FREE
+) -> Constraint | None:
+    """The form that an endpoint can hold a reply to; None where it cannot, or the dialect has none."""
     spelling = prompt.texts.spelling
     if spelling is None or not endpoint.can:
         return None
     # Not as a regular expression: engines that make an automaton of it take minutes.
-    form = replace(grammar.constraint(specs, grammar.SPELLINGS[spelling], thinking=thinks), regex=None)
+    form = replace(grammar.constraint(specs, grammar.SPELLINGS[spelling], bounds), regex=None)
     return form if any(getattr(form, notation) is not None for notation in endpoint.can) else None
 
 

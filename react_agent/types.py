@@ -233,6 +233,10 @@ class Endpoint(Protocol):
         """
         ...
 
+    def size(self) -> int | None:
+        """Parameters of the model, None where the server does not say. Asked once. Raises `EndpointError`."""
+        ...
+
     def describe(self) -> Mapping[str, Any]:
         """Kind, model, address without credentials and sampling settings, for the transcript."""
         ...

@@ -226,6 +226,7 @@ class Llama:
 
     reply: str
     n_ctx: int = 4096
+    n_params: int = 500_000_000
     template: str = CHATML
     key: str | None = None
     pause: float = 0.0
@@ -240,6 +241,7 @@ class Llama:
             return status(401, {"error": error})(received, wire)
         routes = {
             ("GET", "/props"): self._props,
+            ("GET", "/v1/models"): self._models,
             ("POST", "/tokenize"): self._tokenize,
             ("POST", "/completion"): self._completion,
             ("POST", "/v1/completions"): self._v1,
@@ -258,6 +260,10 @@ class Llama:
             "build_info": "b0-unknown",
         }
         status(200, props)(received, wire)
+
+    def _models(self, received: Received, wire: Wire) -> None:
+        meta = {"n_ctx_train": self.n_ctx, "n_params": self.n_params, "size": self.n_params // 2}
+        status(200, {"object": "list", "data": [{"id": "models/small.gguf", "meta": meta}]})(received, wire)
 
     def _tokenize(self, received: Received, wire: Wire) -> None:
         body = received.json

@@ -249,6 +249,15 @@ def test_tokens_are_counted_once_where_the_server_has_a_tokenizer(kind: Kind) ->
 
 
 @EACH
+def test_the_size_of_the_model_is_asked_for_once_where_it_is_told(kind: Kind) -> None:
+    with opened(kind, "x") as (endpoint, server):
+        told = [endpoint.size() for _ in range(3)]
+        asked = len(server.received)
+    assert told == ([500_000_000] * 3 if kind.name == "llamacpp" else [None] * 3)
+    assert asked <= 1
+
+
+@EACH
 def test_the_context_is_asked_for_once(kind: Kind) -> None:
     with opened(kind, "x", n_ctx=2048) as (endpoint, server):
         told = [endpoint.context()]

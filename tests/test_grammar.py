@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_grammar_replies import SPECS, TREES, spec
 
-from react_agent.grammar import JSON, REACT, TAGS, Keys, constraint, fits, json_spelling
+from react_agent.grammar import JSON, REACT, TAGS, Bounds, Keys, constraint, fits, json_spelling
 from react_agent.grammar.notation import to_gbnf, to_regex
 from react_agent.grammar.numbers import integer, number, whole
 from react_agent.grammar.reply import reply
@@ -152,7 +152,7 @@ def written(name: str) -> tuple[re.Pattern[str], Node]:
 
 
 def test_thinking_comes_first_and_only_when_asked_for() -> None:
-    with_it, without = reply(SPECS, thinking=True), reply(SPECS)
+    with_it, without = reply(SPECS, bounds=Bounds(thinking=True)), reply(SPECS)
     text = f"<think>\nIf a < b,\nAction: x\n</think>\n\nI add.\n{CALL}"
     assert fits(with_it, text)
     assert fits(with_it, f" I add.\n{CALL}")
@@ -161,7 +161,7 @@ def test_thinking_comes_first_and_only_when_asked_for() -> None:
 
 
 def test_a_thought_is_bounded() -> None:
-    tree = reply(SPECS, thought=50)
+    tree = reply(SPECS, bounds=Bounds(thought=50))
     assert fits(tree, f" {'so ' * 15}on\n{CALL}")
     assert not fits(tree, f" {'so ' * 60}on\n{CALL}", whole=False)
 

@@ -11,7 +11,7 @@ from grammar_texts import draw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from react_agent.grammar import SPELLINGS, Spelling
+from react_agent.grammar import SPELLINGS, Bounds, Spelling
 from react_agent.grammar.reply import reply
 from react_agent.parsers import Act, FinalAnswer, read
 from react_agent.types import ToolSpec
@@ -50,7 +50,7 @@ TOOLS = {tool.name: tool.parameters for tool in SPECS}
 LAYOUT = {"react": set(), "tags": set(), "json": {"unlabelled_call"}}
 """A reply that is one JSON object has no labels, which the parser always notes."""
 
-TREES = {name: reply(SPECS, spelling, thought=20) for name, spelling in SPELLINGS.items()}
+TREES = {name: reply(SPECS, spelling, Bounds(thought=20)) for name, spelling in SPELLINGS.items()}
 
 
 @pytest.mark.parametrize("dialect", SPELLINGS)

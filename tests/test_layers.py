@@ -37,6 +37,7 @@ LAYERS: dict[str, int] = {
     "tools": 2,
     "models": 2,
     "prompt": 3,
+    "analogy": 3,
     "budget": 4,
     "guidance": 4,
     "breaking": 5,

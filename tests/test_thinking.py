@@ -17,7 +17,7 @@ from react_agent.config import Settings, build, endpoint, template
 from react_agent.endpoints.chat import OpenAIChat
 from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.endpoints.ollama import Ollama, OllamaChat
-from react_agent.grammar import fits, form
+from react_agent.grammar import Bounds, fits, form
 from react_agent.parsers import FinalAnswer
 from react_agent.probe import Findings, settings_of
 from react_agent.prompt import Prompt
@@ -166,7 +166,7 @@ def test_a_probe_that_finds_tags_sets_it() -> None:
 def test_thinking_in_tags_fits_the_form_only_with_room_for_it() -> None:
     specs = [builtin("calculator").spec]
     text = "<think>hm</think>" + CALL
-    assert fits(form(specs, thinking=True), text)
+    assert fits(form(specs, bounds=Bounds(thinking=True)), text)
     assert not fits(form(specs), text)
 
 

@@ -174,6 +174,7 @@ def test_what_the_user_set_is_not_tried(home: Home, by: str) -> None:
         done = home.react("models", "tune", suite(home), "-m", server.url, "--json", *flags)
     tried = [row["tried"] for row in json.loads(done.stdout)["tuned"]["tried"]]
     assert tried[0] == "as it is"
+    assert {"constrain off", "follow_examples true", "check_numbers false"} <= set(tried)
     assert not any(name.startswith("dialect") for name in tried)
     assert not any(words_of(OTHER) in prompt for prompt in fake.asked)
 

@@ -36,6 +36,7 @@ def head(suite: Suite, settings: Settings, agent: Agent, files: Iterable[Path]) 
         "dialect": agent.prompt.name,
         "held": agent.constrain and reply_form(agent.endpoint, agent.prompt, agent.toolbox.specs) is not None,
         "check_numbers": agent.check_numbers,
+        "follow_examples": agent.follows(),
         "thinks": agent.thinks,
         "prompt": _prompt_hash(agent),
         "stop": list(agent.prompt.stop),

@@ -18,6 +18,7 @@ from react_agent.endpoints import BY_ADDRESS, address_of
 from react_agent.endpoints.detect import detect
 from react_agent.endpoints.failure import shown
 from react_agent.errors import EndpointError
+from react_agent.grammar import Bounds
 from react_agent.keys import key_for
 from react_agent.prompt import Prompt
 from react_agent.types import Part, ToolSpec
@@ -70,7 +71,9 @@ def _caught(
         asked = endpoint(replace(_named(settings, here), api_key=None, keys=()))
         deadline = time.monotonic() + PATIENCE
         form = (
-            reply_form(asked, prompt, specs, thinks=settings.thinks) if settings.constrain != "off" else None
+            reply_form(asked, prompt, specs, Bounds(thinking=settings.thinks))
+            if settings.constrain != "off"
+            else None
         )
         stream = asked.complete(parts, stop=prompt.stop, deadline=deadline, constraint=form)
         with suppress(EndpointError), closing(stream):

@@ -67,6 +67,9 @@ class Heard:
                 self._context.append(None)
         return self._context[0]
 
+    def size(self) -> int | None:
+        return self._endpoint.size()
+
     def is_late(self, seconds: float | None) -> bool:
         """Whether the time of the run is over."""
         return seconds is not None and time.monotonic() >= self.began + seconds

@@ -26,6 +26,7 @@ OPTION_KEYS = (
     "server_stop",
     "thinks",
     "check_numbers",
+    "follow_examples",
     "tool_timeout",
 )
 """What `-o KEY VALUE` may set."""

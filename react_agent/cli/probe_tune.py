@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from react_agent import prompts
+from react_agent.agent import is_small
 from react_agent.bench import Result, Suite, Task, figures, read_suite
 from react_agent.bench.chance import sign_test
 from react_agent.bench.select import select
@@ -80,6 +81,7 @@ def levers(settings: Settings, endpoint: Endpoint) -> Levers:
         "dialect": prompts.names(),
         "constrain": ("auto", "off") if endpoint.can else (),
         "check_numbers": (None, False),  # a model is asked unless that is switched off
+        "follow_examples": (None, not is_small(endpoint)) if endpoint.can else (),
     }
     said = dict(settings.origins)
     return {key: values for key, values in found.items() if values and key in KINDS and key not in said}

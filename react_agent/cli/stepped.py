@@ -77,6 +77,9 @@ class SteppedEndpoint:
     def context(self) -> int | None:
         return self._endpoint.context()
 
+    def size(self) -> int | None:
+        return self._endpoint.size()
+
     def describe(self) -> Mapping[str, Any]:
         return self._endpoint.describe()
 

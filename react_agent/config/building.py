@@ -45,6 +45,7 @@ def build(settings: Settings, given: Sequence[Tool] = ()) -> Agent:
         check_numbers=asked.kind not in TAKEN_AS_SAID
         if settings.check_numbers is None
         else settings.check_numbers,
+        follow_examples=settings.follow_examples,
         thinks=settings.thinks,
     )
 

@@ -111,6 +111,7 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     "thinks": ("true or false", _bool),
     "constrain": ("auto, on or off", lambda value: _one_of(value, ("auto", "on", "off"))),
     "check_numbers": ("true or false", _bool),
+    "follow_examples": ("true or false", _bool),
     "max_steps": ("a whole number from 1", _whole(1)),
     "deadline": ("seconds, more than 0 and at most a day (86400)", _number(0, DAY, above=True)),
     "tools": ("a list of names, none of them empty", _names),

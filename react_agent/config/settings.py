@@ -37,7 +37,8 @@ class Settings:
     sends stop strings to the server; the client ends a reply at an observation anyway. `thinks` says that the
     model thinks in tags. `constrain` holds a server that
     can to the form of a reply; `on` refuses one that cannot. `check_numbers` has the model asked about numbers
-    from nowhere; None asks models, but no script, saved run or person. `deadline` and `tool_timeout`
+    from nowhere; None asks models, but no script, saved run or person. `follow_examples` leaves no more open than
+    the nearest worked question does; None follows for a small model. `deadline` and `tool_timeout`
     are seconds. `save` is a folder or a file, None the user's folder for runs, False nothing.
     """
 
@@ -53,6 +54,7 @@ class Settings:
     thinks: bool = False
     constrain: str = "auto"
     check_numbers: bool | None = None
+    follow_examples: bool | None = None
     max_steps: int = 8
     deadline: float | None = None
     tools: tuple[str, ...] = ("calculator", "current_time")

@@ -69,6 +69,9 @@ class Command:
     def context(self) -> None:
         """A program does not tell."""
 
+    def size(self) -> None:
+        """No model that is known has one."""
+
     def describe(self) -> Mapping[str, Any]:
         """Without its arguments, which may hold anything."""
         return {"kind": self.kind, "model": self.model, "format": self.format}

@@ -104,6 +104,9 @@ class Detected:
         endpoint, found = self.opened()
         return endpoint.context() or found.context
 
+    def size(self) -> int | None:
+        return self.opened()[0].size()
+
     def describe(self) -> Mapping[str, Any]:
         endpoint, found = self.opened()
         return {**endpoint.describe(), "found": found.how}

@@ -85,6 +85,10 @@ class Embedded:
     def context(self) -> int:
         return self._n_ctx
 
+    def size(self) -> int | None:
+        """Loads the model if need be."""
+        return self.served().size()
+
     def describe(self) -> Mapping[str, Any]:
         return {
             "kind": self.kind,

@@ -78,6 +78,9 @@ class Human:
     def context(self) -> None:
         """A person has no fixed limit."""
 
+    def size(self) -> None:
+        """No model that is known has one."""
+
     def describe(self) -> Mapping[str, Any]:
         return {"kind": self.kind, "model": self.model}
 

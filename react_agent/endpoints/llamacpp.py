@@ -72,6 +72,12 @@ class LlamaCpp(CompletionServer):
         told = self.ask_once("/props").get("default_generation_settings")
         return as_count(told.get("n_ctx")) if isinstance(told, dict) else None
 
+    def find_size(self) -> int | None:
+        models = self.ask_once("/v1/models").get("data")
+        first = models[0] if isinstance(models, list) and models else None
+        meta = first.get("meta") if isinstance(first, dict) else None
+        return as_count(meta.get("n_params")) if isinstance(meta, dict) else None
+
     def _prompt(self, asked: Request) -> str | list[int]:
         """The prompt as text, or as tokens where untrusted text would else become special tokens.
 

@@ -87,6 +87,9 @@ class Scripted:
     def context(self) -> None:
         """A script has no limit."""
 
+    def size(self) -> None:
+        """No model that is known has one."""
+
     def describe(self) -> Mapping[str, Any]:
         return {"kind": self.kind, "model": self.model}
 

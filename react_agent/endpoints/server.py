@@ -131,6 +131,10 @@ class CompletionServer(ABC):
         """Ask for the length of the context."""
         return None
 
+    def find_size(self) -> int | None:
+        """Ask for the number of parameters."""
+        return None
+
     # ---- what they all do
 
     def complete(
@@ -159,6 +163,12 @@ class CompletionServer(ABC):
         if "context" not in self._told:
             self._told["context"] = self.find_context()
         told: int | None = self._told["context"]
+        return told
+
+    def size(self) -> int | None:
+        if "size" not in self._told:
+            self._told["size"] = self.find_size()
+        told: int | None = self._told["size"]
         return told
 
     def describe(self) -> Mapping[str, Any]:

@@ -13,43 +13,36 @@ from functools import lru_cache
 
 from react_agent.grammar.matching import fits
 from react_agent.grammar.notation import to_gbnf, to_regex
-from react_agent.grammar.reply import reply
+from react_agent.grammar.reply import FREE, Bounds, reply
 from react_agent.grammar.schemas import to_schema
 from react_agent.grammar.spelling import JSON, REACT, SPELLINGS, TAGS, Keys, Spelling, json_spelling
 from react_agent.grammar.tree import Node
 from react_agent.types import Constraint, ToolSpec
 
 __all__ = [
-    "JSON", "REACT", "SPELLINGS", "TAGS", "Keys", "Spelling", "constraint", "fits", "form", "json_spelling",
+    "FREE", "JSON", "REACT", "SPELLINGS", "TAGS", "Bounds", "Keys", "Spelling",
+    "constraint", "fits", "form", "json_spelling",
 ]  # fmt: skip
 
-THOUGHT = 300
-"""The characters that a thought may have."""
 
-
-def constraint(
-    specs: Sequence[ToolSpec], spelling: Spelling = REACT, *, thought: int = THOUGHT, thinking: bool = False
-) -> Constraint:
+def constraint(specs: Sequence[ToolSpec], spelling: Spelling = REACT, bounds: Bounds = FREE) -> Constraint:
     """The form of a reply for these tools, in every notation; without tools, a final answer is left.
 
-    `thought` bounds the thought, in characters; with `thinking`, tags of thinking may stand before it. What
-    fits is read by the parser as it is meant, with arguments that fit the tool.
+    What fits is read by the parser as it is meant, with arguments that fit the tool.
 
     >>> constraint([], JSON).schema["required"]
     ['thought', 'answer']
     """
-    return _constraint(_written(specs), spelling, thought, thinking)
+    return _constraint(_written(specs), spelling, bounds)
 
 
-def form(
-    specs: Sequence[ToolSpec], spelling: Spelling = REACT, *, thought: int = THOUGHT, thinking: bool = False
-) -> Node:
+def form(specs: Sequence[ToolSpec], spelling: Spelling = REACT, bounds: Bounds = FREE) -> Node:
     """The same as a tree, for `fits`: whether a server kept to it, or paid no attention.
 
     >>> fits(form([]), " I know.\\nFinal Ans", whole=False), fits(form([]), " I know.\\nWell,", whole=False)
     (True, False)
     """
-    return _form(_written(specs), spelling, thought, thinking)
+    return _form(_written(specs), spelling, bounds)
 
 
 def _written(specs: Sequence[ToolSpec]) -> str:
@@ -66,12 +59,13 @@ def _specs(written: str) -> list[ToolSpec]:
 
 
 @lru_cache(maxsize=16)
-def _form(written: str, spelling: Spelling, thought: int, thinking: bool) -> Node:
-    return reply(_specs(written), spelling, thought=thought, thinking=thinking)
+def _form(written: str, spelling: Spelling, bounds: Bounds) -> Node:
+    return reply(_specs(written), spelling, bounds)
 
 
 @lru_cache(maxsize=16)
-def _constraint(written: str, spelling: Spelling, thought: int, thinking: bool) -> Constraint:
-    tree = _form(written, spelling, thought, thinking)
-    schema = to_schema(_specs(written), spelling.keys) if spelling.keys and not thinking else None
+def _constraint(written: str, spelling: Spelling, bounds: Bounds) -> Constraint:
+    tree, schema = _form(written, spelling, bounds), None
+    if spelling.keys and not bounds.thinking:
+        schema = to_schema(_specs(written), spelling.keys, calls_only=bounds.answer == 0)
     return Constraint(to_gbnf(tree), to_regex(tree), schema)

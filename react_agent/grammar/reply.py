@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from react_agent.grammar import text
 from react_agent.grammar.spelling import REACT, Spelling
-from react_agent.grammar.tree import NOTHING, Named, Node, choice, maybe, repeat, seq
+from react_agent.grammar.tree import NOTHING, Named, Node, but, choice, maybe, repeat, seq
 from react_agent.grammar.values import object_of, text_char
 from react_agent.types import ToolSpec
 
@@ -15,18 +16,41 @@ LINE_END = maybe("\n")
 """Behind a call. Many vocabularies have `"}` and a line break as one token, and a model that may not write it goes
 on inside the string: 2340 * 17.5 / 1000000…"""
 
+PLAIN = but(text.TEXT, '0-9"\\')
+"""What may follow on the number of an answer: no figure, and nothing that JSON escapes."""
 
-def reply(
-    specs: Sequence[ToolSpec], spelling: Spelling = REACT, *, thought: int = 300, thinking: bool = False
-) -> Node:
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How free a reply is.
+
+    `thought` is the most characters of its thought, and `said` the thought itself, where it is given. `answer` is
+    the most characters of an answer, which is then one line; with 0 a tool must be called, with None there is no
+    bound. If the answer `begins` with a text, no digit follows on it. With `thinking`, tags of thinking may stand
+    before the thought.
+    """
+
+    thought: int = 300
+    said: str | None = None
+    answer: int | None = None
+    begins: str = ""
+    thinking: bool = False
+
+
+FREE = Bounds()
+
+
+def reply(specs: Sequence[ToolSpec], spelling: Spelling = REACT, bounds: Bounds = FREE) -> Node:
     """The replies that a turn may have; without tools, only final answers.
 
-    `thought` bounds the line of the thought, in characters; it may be missing, and then the step may stand at
-    once behind the cue. With `thinking`, a block of it may come first.
+    The thought may be missing, and then the step may stand at once behind the cue.
     """
     calls = [Named(f"call-{number}", _call(spec, spelling)) for number, spec in enumerate(specs, start=1)]
-    step = choice(*calls, _answer(specs, spelling))
-    opening = _opening(spelling, thought, thinking)
+    final = NOTHING if bounds.answer == 0 and specs else _answer(specs, spelling, bounds)
+    step = choice(*calls, final)
+    if bounds.said is not None:
+        return seq(_said(bounds.said, spelling), step)
+    opening = _opening(spelling, bounds.thought, bounds.thinking)
     return seq(opening, step) if spelling.keys else seq(choice(seq(opening, "\n"), " "), step)
 
 
@@ -41,15 +65,27 @@ def _name(spec: ToolSpec, spelling: Spelling) -> str:
     return json.dumps(spec.name, ensure_ascii=False)[1:-1] if is_json else spec.name
 
 
-def _answer(specs: Sequence[ToolSpec], spelling: Spelling) -> Node:
+def _answer(specs: Sequence[ToolSpec], spelling: Spelling, bounds: Bounds) -> Node:
     before, behind = spelling.answer
+    if bounds.begins:
+        return seq(before, bounds.begins, repeat(PLAIN, 0, bounds.answer or None), behind, LINE_END)
     if spelling.keys:
-        return seq(before, repeat(text_char(), 1, None), behind, LINE_END)
+        return seq(before, repeat(text_char(), 1, bounds.answer or None), behind, LINE_END)
+    if bounds.answer:
+        return seq(before, Named("answer", text.line(bounds.answer)), behind, LINE_END)
     start, between, _ = spelling.call
     names = choice(*(_name(spec, spelling) for spec in specs))
     is_label = "\n" in between
     call = seq(start, names, between.rstrip()) if is_label else NOTHING
     return seq(before, Named("answer", text.answer(call)), behind)
+
+
+def _said(thought: str, spelling: Spelling) -> str:
+    """A thought that is given, with what stands around it."""
+    before, behind = spelling.thought
+    if spelling.keys:
+        return before + json.dumps(thought, ensure_ascii=False)[1:-1] + behind
+    return f"{before}{thought}{behind}\n"
 
 
 def _opening(spelling: Spelling, length: int, thinks: bool) -> Node:

@@ -11,8 +11,8 @@ from react_agent.parsers.schema import BOUNDS, resolve
 from react_agent.types import ToolSpec
 
 
-def to_schema(specs: Sequence[ToolSpec], keys: Keys) -> dict[str, Any]:
-    """One object for each tool, and one for the answer.
+def to_schema(specs: Sequence[ToolSpec], keys: Keys, *, calls_only: bool = False) -> dict[str, Any]:
+    """One object for each tool, and one for the answer, unless it must be a call.
 
     Written for servers that know few keywords: no references, no texts for people, every object closed and its
     keys in the order in which they shall be written.
@@ -27,7 +27,7 @@ def to_schema(specs: Sequence[ToolSpec], keys: Keys) -> dict[str, Any]:
         })
         for spec in specs
     ]  # fmt: skip
-    return {"anyOf": [*calls, final]} if calls else final
+    return {"anyOf": calls if calls_only else [*calls, final]} if calls else final
 
 
 def strict(schema: Any, root: Schema, levels: int = LEVELS) -> dict[str, Any]:

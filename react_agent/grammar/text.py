@@ -85,6 +85,12 @@ def answer(ends: Node = NOTHING) -> Node:
     )
 
 
+def line(length: int) -> Node:
+    """One line of an answer, of some `length` characters at most."""
+    inner = choice(TEXT, _spaced_bracket())
+    return seq(but(but(TEXT, SPACES), "`~"), repeat(Named("line-text", inner), 0, length))
+
+
 def thinking(opening: str, closing: str) -> Node:
     """What stands between two tags, and the tags; inside it no `<` begins one of them."""
     text = but(CODE, "<")

@@ -1,8 +1,8 @@
 """From a JSON Schema to a tree of the JSON texts that fit it, all of bounded length.
 
 Keys stand in the order of the schema, those that are required always. Between two parts stands at most one
-space. Keywords that are not read here (`pattern`, `format`, …) are left to the check of the arguments; where a
-schema says nothing that can be written, any value may stand, nested a few levels deep.
+space. Of `not` a list of words is read. Other keywords (`pattern`, `format`, …) are left to the check of the
+arguments; where a schema says nothing that can be written, any value may stand, nested a few levels deep.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from react_agent.grammar.tree import (
     repeat,
     seq,
 )
+from react_agent.grammar.words import ended, leaving, trie
 from react_agent.parsers.schema import resolve, types_of
 
 LONGEST_TEXT, LONGEST_KEY = 400, 40
@@ -102,12 +103,27 @@ def any_value(levels: int) -> Node:
 
 
 def text(schema: Schema) -> Node:
-    """A JSON string within the bounds of a schema."""
+    """A JSON string within the bounds of a schema; one that is not to be some words does not begin with them."""
+    if others := _barred(schema):
+        return _unlike(others)
     least = _count(schema, "minLength", 0)
     most = max(_count(schema, "maxLength", LONGEST_TEXT), least)
     if least == 0 and most >= LONGEST_TEXT:
         return Named("text", seq('"', repeat(text_char(), 0, LONGEST_TEXT), '"'))
     return seq('"', repeat(text_char(), least, max(least, min(most, LONGEST_TEXT))), '"')
+
+
+def _barred(schema: Schema) -> list[str]:
+    """The words of `not: {enum: […]}` that a string can be kept from, without what JSON escapes."""
+    inner = schema.get("not")
+    words = items_of(inner, "enum") if isinstance(inner, Mapping) else ()
+    return sorted({word for word in words if isinstance(word, str) and word and all(c in _RAW for c in word)})
+
+
+def _unlike(words: Sequence[str]) -> Node:
+    barred = trie([], words)
+    away = seq(leaving(barred, _RAW, _RAW, _RAW), repeat(text_char(), 0, LONGEST_TEXT))
+    return seq('"', choice(away, ended(barred)), '"')
 
 
 def text_char() -> Node:

@@ -1,0 +1,112 @@
+"""What the nearest worked question decides in the reply to one like it, for models too small to compose one.
+
+A model of some hundred million parameters reads which example is near, and copies words and numbers; it picks the
+wrong tool, repeats what failed, and mixes up numbers. So the example decides which tools are called, in their
+order, and how their arguments are made; what is left to the model is which words and numbers of the question and of
+the results stand where. That is reasoning by analogy (Gentner, Structure-Mapping, 1983), and only as good as the
+example is near.
+
+Read `sums.py` for expressions, `words.py` for texts, then this.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from react_agent.analogy.sums import answer_like, is_covered, is_sum, numbers, sums
+from react_agent.analogy.words import offered, places_of, runs, varied
+from react_agent.grammar import FREE, Bounds
+from react_agent.parsers.step import Act
+from react_agent.prompts import Example
+from react_agent.types import ToolSpec, Turn
+
+FAILURES = 4
+"""After so many failures in a row the example is left: any tool may be called, or an answer given."""
+
+THOUGHT, ANSWER = 100, 80
+"""Characters of a thought and of an answer: the answers of examples are short as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What the next reply may be: a call of one of `specs`, or an answer, within `bounds`."""
+
+    specs: tuple[ToolSpec, ...]
+    bounds: Bounds = FREE
+
+
+def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turns: Sequence[Turn]) -> Lead:
+    """What the reply after these turns may be, if the question is answered as the example is.
+
+    Without an example, for a question with more numbers than it has, and after many failures in a row, everything
+    may be written.
+    """
+    if example is None or not is_covered(question, example.question) or _failures(turns) >= FAILURES:
+        return Lead(tuple(specs))
+    results = [o.text for turn in turns for o in turn.observations if o.kind == "tool"]
+    if len(results) >= len(example.calls):
+        said = None if re.search(r"\d", example.thought) else example.thought
+        begins = answer_like(example.answer, [call.observation for call in example.calls], results)
+        return Lead((), Bounds(THOUGHT, said, ANSWER, begins))
+    spec = next(spec for spec in specs if spec.name == example.calls[len(results)].tool)
+    return Lead((_narrowed(spec, example, question, turns, results),), Bounds(THOUGHT, answer=0))
+
+
+def _failures(turns: Sequence[Turn]) -> int:
+    """How many of the last turns brought no result."""
+    count = 0
+    for turn in reversed(turns):
+        if any(o.kind == "tool" for o in turn.observations):
+            break
+        count += 1
+    return count
+
+
+def _narrowed(
+    spec: ToolSpec, example: Example, question: str, turns: Sequence[Turn], results: Sequence[str]
+) -> ToolSpec:
+    """The tool with the values that each of its parameters may have, where the example tells."""
+    arguments = example.calls[len(results)].arguments
+    assert isinstance(arguments, Mapping)
+    properties = dict(spec.parameters["properties"])
+    called = _called(turns, spec.name)
+    if len(arguments) > 1 and _failures(turns):
+        return spec
+    for name, value in arguments.items():
+        tried = [each[name] for each in called if name in each]
+        values = _values(value, name, example, question, turns, results)
+        fresh = [each for each in values if len(arguments) > 1 or each not in tried]
+        if fresh:
+            properties[name] = {**properties[name], "enum": fresh}
+        elif tried and len(arguments) == 1 and not is_sum(value):
+            properties[name] = {**properties[name], "not": {"enum": tried}}
+    return replace(spec, parameters={**spec.parameters, "properties": properties})
+
+
+def _called(turns: Sequence[Turn], tool: str) -> list[Mapping[str, Any]]:
+    """The arguments of every call of a tool so far."""
+    steps = [turn.step for turn in turns if isinstance(turn.step, Act)]
+    return [action.arguments for step in steps for action in step.actions if action.tool == tool]
+
+
+def _values(
+    value: Any, name: str, example: Example, question: str, turns: Sequence[Turn], results: Sequence[str]
+) -> list[Any]:
+    """What may stand where the example has `value`; nothing where it does not tell."""
+    before = example.calls[: len(results)]
+    if isinstance(value, int | float):
+        asked = numbers(question) if f"{value:g}" in numbers(example.question) else []
+        return [json.loads(each) for each in asked if not each.endswith("%")]
+    if is_sum(value):
+        return sums(value, example.question, [call.observation for call in before], question, results)
+    if zones := places_of(value, question):
+        return zones
+    if turns and (errors := [o.text for o in turns[-1].observations if o.kind == "error"]):
+        return offered(errors) + runs(value, example.question, question)
+    earlier = [call.arguments.get(name) for call in before if isinstance(call.arguments, Mapping)]
+    given = [each.get(name) for each in _called(turns, example.calls[len(results)].tool)]
+    return runs(value, example.question, question) or varied(value, earlier, given, question)

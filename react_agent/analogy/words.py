@@ -1,0 +1,112 @@
+"""Texts made like those of an example, with the words of a question and of results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from react_agent.errors import ToolError
+from react_agent.tools.clock import known_zone
+
+WORD = re.compile(r"[\w./'-]*\w")
+CHINESE = re.compile(r"[\u4e00-\u9fff]+")
+LONGEST = 3
+"""Words of a place's name; Chinese ones have a character more."""
+
+MOST = 200
+"""Texts to choose from."""
+
+PIECE = 6
+"""Words of what an error offers."""
+
+
+def runs(value: str, asked: str, question: str) -> list[str]:
+    """The runs of words of `question` that are like `value` in what the example `asked`, if it stands there.
+
+    Like it are runs with as many words, or one more, with numbers at the same places, and behind a number if it
+    stands so.
+
+    >>> runs("shipment 58", "What is the weight of shipment 58?", "Is order 2001 paid?")
+    ['order 2001', 'order 2001 paid']
+    >>> runs("meters", "How many feet are 12 meters?", "What are 42 degrees Celsius in Fahrenheit?")
+    ['degrees', 'degrees Celsius']
+    >>> runs("weight of barrel", "How much do 3 barrels weigh?", "What do 5 tablets cost?")
+    []
+    """
+    own, there = WORD.findall(value), WORD.findall(asked)
+    at = next((n for n in range(len(there)) if _same(there[n : n + len(own)], own)), None)
+    if at is None:
+        return []
+    marks = _marks(there, at, len(own))
+    words = WORD.findall(question)
+    found = [
+        " ".join(words[n : n + size])
+        for n in range(len(words))
+        for size, wanted in ((len(own), marks), (len(own) + 1, (*marks, False)))
+        if _marks(words, n, size) == wanted
+    ]
+    return list(dict.fromkeys(found))[:MOST]
+
+
+def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: str) -> list[str]:
+    """As the example goes from the `earlier` value of a parameter to this one, from the last `given` one.
+
+    >>> varied("age of Bob", ["age of Ann"], ["price of mouse"], "A mouse and a printer?")
+    ['price of A', 'price of and', 'price of a', 'price of printer']
+    """
+    if not (earlier and given and isinstance(earlier[-1], str) and isinstance(given[-1], str)):
+        return []
+    own, old, here = WORD.findall(value), WORD.findall(earlier[-1]), WORD.findall(given[-1])
+    new = sum(1 for one, other in zip(own, old, strict=False) if one != other)
+    kept = here[: len(here) - new]
+    if not kept or own[: len(own) - new] != old[: len(old) - new]:
+        return []
+    words = WORD.findall(question)
+    tails = [words[n : n + new] for n in range(len(words) - new + 1)]
+    texts = (" ".join([*kept, *tail]) for tail in tails if not set(tail) & set(here))
+    return list(dict.fromkeys(texts))[:MOST]
+
+
+def offered(errors: Sequence[str]) -> list[str]:
+    """What stands in errors between signs, as words to try: names that are near.
+
+    >>> offered(["no entry for 'age'; close keys: age of Ann, age of Bob"])
+    ['age of Ann', 'age of Bob']
+    """
+    texts = (error.rpartition(":")[2] for error in errors if ":" in error)
+    pieces = (piece.strip(" .'\"`") for text in texts for piece in re.split(r"[,;，；、]", text))
+    return list(dict.fromkeys(p for p in pieces if p and len(p.split()) <= PIECE))[:MOST]
+
+
+def places_of(value: str, question: str) -> list[str]:
+    """The time zones of the places that a question names, if `value` is one.
+
+    >>> places_of("America/Lima", "What time is it in New York?")
+    ['America/New_York']
+    """
+    if "/" not in value or not _zone(value):
+        return []
+    words = WORD.findall(question)
+    names = [" ".join(words[n : n + size]) for n in range(len(words)) for size in range(LONGEST, 0, -1)]
+    for text in CHINESE.findall(question):
+        names += [text[n : n + size] for n in range(len(text)) for size in range(LONGEST + 1, 1, -1)]
+    return list(dict.fromkeys(zone for zone in map(_zone, names) if zone))
+
+
+def _zone(name: str) -> str:
+    """The name of the time zone that a place has; empty for none, and for the place where we are."""
+    try:
+        zone, found = known_zone(name) or ("", None)
+    except ToolError:  # UTC+99
+        return ""
+    return zone if found is not None else ""
+
+
+def _same(words: Sequence[str], others: Sequence[str]) -> bool:
+    return [word.lower() for word in words] == [word.lower() for word in others]
+
+
+def _marks(words: Sequence[str], at: int, length: int) -> tuple[bool, ...]:
+    """Which words of a run are numbers, and whether one stands before it."""
+    return tuple(word[0].isdigit() for word in ("a", *words)[at : at + length + 1])
