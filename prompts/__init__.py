@@ -29,6 +29,7 @@ SLOTS: Mapping[str, frozenset[str]] = {
     "note": frozenset({"note"}),
     "repeated": frozenset({"times"}),
     "unknown_number": frozenset({"number"}),
+    "no_answer": frozenset(),
     "repaired": frozenset({"tool"}),
     "last_turn": frozenset(),
 }

@@ -28,6 +28,9 @@ SCALED = re.compile(r"/ *10+(?![\d.])|((?:/ *[\d.]+|\))) *\* *100(?![\d.])")
 CLOSE = 0.006
 """An answer may be rounded by this share of the number it comes from, and by less than a half."""
 
+LEAST_QUOTED = 10
+"""Characters that an answer shares with a text by more than chance."""
+
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*")
 MOMENT = re.compile(r"\d{4}-\d\d?-\d\d?|\d{1,2}:\d\d(?::\d\d)?")
 """Dates and times are worked out by counting on, which no check follows."""
@@ -44,14 +47,19 @@ def refusal(
 ) -> Observation | None:
     """What is written back in place of running a call or taking an answer; None where nothing is wrong.
 
-    A tool that writes never runs on arguments that had to be repaired. With `numbers`, a number from nowhere is
-    asked about, if a tool could know it: once in a call of a tool that calculates, once in an answer.
+    A tool that writes never runs on arguments that had to be repaired. Once a run, an answer that quotes an error
+    or another word to the model is none. With `numbers`, a number from nowhere is asked about, if a tool could know
+    it: once in a call of a tool that calculates, once in an answer.
     """
     if isinstance(step, Malformed):
         return None
     if isinstance(step, Act) and (tool := _repaired(step, specs)):
         return Observation(prompt.repaired(tool), "complaint")
-    if not numbers or _asked(type(step), turns) or not _could_know(specs, question):
+    if _asked(type(step), turns):
+        return None
+    if isinstance(step, FinalAnswer) and _is_written_back(step.answer, turns, prompt):
+        return Observation(prompt.no_answer, "complaint")
+    if not numbers or not _could_know(specs, question):
         return None
     number = next(iter(_unknown(_worked_with(step, specs), question, turns)), None)
     return Observation(prompt.unknown_number(number), "complaint") if number else None
@@ -78,6 +86,14 @@ def _asked(kind: type[Step], turns: Sequence[Turn]) -> bool:
     return any(
         isinstance(turn.step, kind) and "complaint" in {o.kind for o in turn.observations} for turn in turns
     )
+
+
+def _is_written_back(answer: str, turns: Sequence[Turn], prompt: Prompt) -> bool:
+    """Whether an answer holds the first sentence of what was written back, other than a result."""
+    seen = [o for turn in turns for o in turn.observations if o.kind != "tool"]
+    texts = (prompt.error(o.text) if o.kind == "error" else o.text for o in seen)
+    sentences = (re.split(r"(?<=[.;。；])", text, maxsplit=1)[0].rstrip(" .;。；") for text in texts)
+    return any(sentence in answer for sentence in sentences if len(sentence) >= LEAST_QUOTED)
 
 
 def _could_know(specs: Sequence[ToolSpec], question: str) -> bool:

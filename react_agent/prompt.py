@@ -121,6 +121,11 @@ class Prompt:
         """The word to a model that works with a number from nowhere."""
         return Template(self.texts.texts["unknown_number"]).substitute(number=number)
 
+    @property
+    def no_answer(self) -> str:
+        """The word to a model that gives what was written back to it as its answer."""
+        return self.texts.texts["no_answer"]
+
     def repaired(self, tool: str) -> str:
         """The word to a model whose call would change the world, and was not written quite right."""
         return Template(self.texts.texts["repaired"]).substitute(tool=tool)
@@ -133,6 +138,10 @@ class Prompt:
     def last_turn(self) -> str:
         """The request for an answer when the steps are used up."""
         return self.texts.texts["last_turn"]
+
+    def error(self, text: str) -> str:
+        """An error or a complaint as the model sees it."""
+        return Template(self.texts.texts["error"]).substitute(error=text)
 
     def _rules(self, specs: Sequence[ToolSpec], question: str) -> str:
         texts = self.texts.texts
@@ -213,7 +222,7 @@ class Prompt:
         if observation.kind == "note":
             return self._written_back("note", note=(text, "template"))
         if observation.kind != "tool":
-            text = Template(self.texts.texts["error"]).substitute(error=text)
+            text = self.error(text)
         if results < 2:
             return self._written_back("observation", observation=(text, "tool"))
         return self._written_back(

@@ -140,6 +140,42 @@ def test_a_tool_that_writes_runs_only_on_what_was_written(kind: str) -> None:
     assert refusal(step, "", (), [ToolSpec("send", "", {}, "reads")], PROMPT, numbers=False) is None
 
 
+def told(text: str, kind: Any) -> Turn:
+    return Turn(Completion(""), calculate("1"), (Observation(text, kind),))
+
+
+@pytest.mark.parametrize(
+    ("said", "seen"),
+    [
+        ("Error: no entry for 'hat'", told("no entry for 'hat'; close keys: cap", "error")),
+        (
+            "51 stands neither in the question nor in an observation.",
+            told(PROMPT.unknown_number("51"), "complaint"),
+        ),
+        ("You made this same call 3 times and the result was the same.", told(PROMPT.repeated(3), "note")),
+        ("So: This was the last call. No more", told(PROMPT.last_turn, "note")),
+    ],
+)
+def test_an_answer_that_quotes_what_was_written_back_is_sent_back_once(said: str, seen: Turn) -> None:
+    refused = Observation(PROMPT.no_answer, "complaint")
+    assert refusal(answer(said), "A hat?", [seen], SPECS, PROMPT, numbers=False) == refused
+    again = Turn(Completion(""), answer(said), (refused,))
+    assert refusal(answer(said), "A hat?", [seen, again], SPECS, PROMPT, numbers=False) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "seen"),
+    [
+        ("There is no entry for 'hat'", told("no entry for 'hat'; close keys: cap", "error")),
+        ("It is 30 EUR a piece", told("30 EUR a piece", "tool")),
+        ("Error: no", told("no", "error")),
+        ("37 EUR", told(PROMPT.unknown_number("37"), "complaint")),
+    ],
+)
+def test_an_answer_in_words_of_its_own_is_taken(said: str, seen: Turn) -> None:
+    assert refusal(answer(said), "A hat?", [seen], SPECS, PROMPT, numbers=False) is None
+
+
 # In the loop
 
 

@@ -15,7 +15,7 @@ from react_agent.replay.sources import source_of_text
 from react_agent.transcript import Saved
 from react_agent.types import Earlier, Observation, Turn
 
-REFUSALS = ("texts.repaired", "texts.unknown_number")
+REFUSALS = ("texts.repaired", "texts.unknown_number", "texts.no_answer")
 NOTES = ("texts.repeated", "texts.last_turn")
 
 
