@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from react_agent.analogy.sums import answer_like, is_covered, is_sum, numbers, sums
+from react_agent.analogy.sums import answer_like, has_as_many, is_sum, numbers, sums
 from react_agent.analogy.words import offered, places_of, runs, varied
 from react_agent.grammar import FREE, Bounds
 from react_agent.parsers.step import Act
@@ -42,10 +42,10 @@ class Lead:
 def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turns: Sequence[Turn]) -> Lead:
     """What the reply after these turns may be, if the question is answered as the example is.
 
-    Without an example, for a question with more numbers than it has, and after many failures in a row, everything
+    Without an example, for a question with other numbers than it has, and after many failures in a row, everything
     may be written.
     """
-    if example is None or not is_covered(question, example.question) or _failures(turns) >= FAILURES:
+    if example is None or not _is_alike(example, question) or _failures(turns) >= FAILURES:
         return Lead(tuple(specs))
     results = [o.text for turn in turns for o in turn.observations if o.kind == "tool"]
     if len(results) >= len(example.calls):
@@ -54,6 +54,11 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
         return Lead((), Bounds(THOUGHT, said, ANSWER, begins))
     spec = next(spec for spec in specs if spec.name == example.calls[len(results)].tool)
     return Lead((_narrowed(spec, example, question, turns, results),), Bounds(THOUGHT, answer=0))
+
+
+def _is_alike(example: Example, question: str) -> bool:
+    """Whether the numbers of a question have their places in the example; without a call they have none."""
+    return has_as_many(question, example.question) if example.calls else not numbers(question)
 
 
 def _failures(turns: Sequence[Turn]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,9 +35,6 @@ SPELLED = {
 }
 COUNTED = "(?<![一二三四五六七八九十百千])[两三四五六七八九十](?=[个只台件张把本箱瓶辆盒支斤位次双条包])"
 WORD = re.compile(rf"\b(?:{'|'.join(SPELLED)})\b|{COUNTED}", re.IGNORECASE)
-JOINED = re.compile(r"(?<!\d)\d\d(?=[-:]\d)|(?<=\d[-:])\d\d(?!\d)")
-"""Two figures of a date or a time."""
-
 SLOT = re.compile(r"((?<![\w.])\d+(?:\.\d+)?%?)")
 SIGN = re.compile(r"(?<= )[*/+×÷-](?= )")
 OPERATOR, OPERAND = r" ?[*/+×÷^-] ?", r"\(?\d[\d.,]*\)?"
@@ -67,14 +65,18 @@ def numbers(text: str) -> list[str]:
     return [_plain(each) for each in NUMBER.findall(re.sub(r"(?<=\d)[-:/](?=\d)", " ", figures))]
 
 
-def is_covered(question: str, asked: str) -> bool:
-    """Whether what an example `asked` has a place for each number of a question, or that is one formula.
+def has_as_many(question: str, asked: str) -> bool:
+    """Whether a question has as many numbers and percentages as what an example `asked`, or is one formula.
 
-    >>> is_covered("12% of 300?", "35% of 480?"), is_covered("12% of 300 and 15% of 80?", "35% of 480?")
+    How many decimals are wanted does not count.
+
+    >>> has_as_many("12% of 300?", "35% of 480?"), has_as_many("12% of 300 and 15% of 80?", "35% of 480?")
     (True, False)
     """
-    own, there = (len(numbers(ROUNDING.sub(" ", text))) for text in (question, asked))
-    return own <= there or bool(_formula(question))
+    own, there = (
+        Counter(each.endswith("%") for each in numbers(ROUNDING.sub(" ", text))) for text in (question, asked)
+    )
+    return own == there or bool(_formula(question))
 
 
 def sums(
@@ -108,26 +110,21 @@ def sums(
 
 
 def answer_like(answer: str, observed: Sequence[str], results: Sequence[str]) -> str:
-    """The beginning of an answer made like that of an example, up to its last number; empty where it cannot be.
+    """The number, date or time that an answer begins with like that of an example; empty where it cannot be told.
 
     >>> answer_like("08:52", ["2024-03-05 09:12:44", "52", "8"], ["2030-01-02 07:05:09", "40", "6"])
     '06:40'
     >>> answer_like("157.5 kg", ["52.5 kg", "157.5"], ["20 USD", "140"]), answer_like("39.37", ["39.3701"], ["12.5"])
     ('140', '')
     """
-    parts = re.split(r"(\d+(?:\.\d+)?)", answer)
-    joined = {match.start() for match in JOINED.finditer(answer)}
-    made, at = "", 0
-    for place, part in enumerate(parts[:-1]):
-        if place % 2:
-            number = _seen(_plain(part), observed, results)
-            if number is None:
-                return ""
-            made += number.zfill(2) if at in joined else number
-        else:
-            made += part
-        at += len(part)
-    return made
+    begins = re.fullmatch(r"(\d[\d.:-]*)\D*", answer)
+    if begins is None:
+        return ""
+    parts = re.split(r"([:-])", begins[1])
+    made = [part if part in ":-" else _seen(_plain(part), observed, results) for part in parts]
+    figures = 2 if len(parts) > 1 else 0  # of a date or a time
+    texts = [part if part in ":-" else part.zfill(figures) for part in made if part]
+    return "".join(texts) if len(texts) == len(parts) else ""
 
 
 def _seen(number: str, observed: Sequence[str], results: Sequence[str]) -> str | None:
