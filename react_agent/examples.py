@@ -31,7 +31,7 @@ TOOL_BONUS = 2.0
 """What an example gains, in units of BM25, by calling the tool whose words stand in the question."""
 
 
-MISMATCH = {NUMBER: 2.0, PERCENTAGE: 5.0}
+MISMATCH = {NUMBER: 2.0, PERCENTAGE: 8.0}
 """What it loses, in the same units, where only one of it and the question has a number, or a percentage."""
 
 

@@ -6,7 +6,7 @@ order, and how their arguments are made; what is left to the model is which word
 the results stand where. That is reasoning by analogy (Gentner, Structure-Mapping, 1983), and only as good as the
 example is near.
 
-Read `sums.py` for expressions, `words.py` for texts, then this.
+Read `pair.py`, what stands beside what; `figures.py` and `sums.py` for expressions; `words.py` for texts; then this.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from react_agent.analogy.sums import answer_like, has_as_many, is_sum, numbers, sums
+from react_agent.analogy.figures import numbers
+from react_agent.analogy.pair import Pair
+from react_agent.analogy.sums import answer_like, has_as_many, is_sum, sums
 from react_agent.analogy.words import offered, places_of, runs, varied
 from react_agent.grammar import FREE, Bounds
 from react_agent.parsers.step import Act
-from react_agent.prompts import Example
+from react_agent.prompts import Call, Example
 from react_agent.types import ToolSpec, Turn
 
 FAILURES = 4
@@ -47,13 +49,15 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
     """
     if example is None or not _is_alike(example, question) or _failures(turns) >= FAILURES:
         return Lead(tuple(specs))
-    results = [o.text for turn in turns for o in turn.observations if o.kind == "tool"]
-    if len(results) >= len(example.calls):
+    results = tuple(o.text for turn in turns for o in turn.observations if o.kind == "tool")
+    done = example.calls[: len(results)]
+    pair = Pair(example.question, question, tuple(call.observation for call in done), results)
+    if len(done) == len(example.calls):
         said = None if re.search(r"\d", example.thought) else example.thought
-        begins = answer_like(example.answer, [call.observation for call in example.calls], results)
-        return Lead((), Bounds(THOUGHT, said, ANSWER, begins))
-    spec = next(spec for spec in specs if spec.name == example.calls[len(results)].tool)
-    return Lead((_narrowed(spec, example, question, turns, results),), Bounds(THOUGHT, answer=0))
+        return Lead((), Bounds(THOUGHT, said, ANSWER, answer_like(example.answer, pair)))
+    call = example.calls[len(done)]
+    spec = next(spec for spec in specs if spec.name == call.tool)
+    return Lead((_narrowed(spec, call, done, pair, turns),), Bounds(THOUGHT, answer=0))
 
 
 def _is_alike(example: Example, question: str) -> bool:
@@ -72,46 +76,51 @@ def _failures(turns: Sequence[Turn]) -> int:
 
 
 def _narrowed(
-    spec: ToolSpec, example: Example, question: str, turns: Sequence[Turn], results: Sequence[str]
+    spec: ToolSpec, call: Call, done: Sequence[Call], pair: Pair, turns: Sequence[Turn]
 ) -> ToolSpec:
-    """The tool with the values that each of its parameters may have, where the example tells."""
-    arguments = example.calls[len(results)].arguments
-    assert isinstance(arguments, Mapping)
-    properties = dict(spec.parameters["properties"])
-    called = _called(turns, spec.name)
-    if len(arguments) > 1 and _failures(turns):
+    """The tool with the values that each of its parameters may have, where the call of the example tells."""
+    assert isinstance(call.arguments, Mapping)
+    alone = len(call.arguments) == 1
+    if not alone and _failures(turns):
         return spec
-    for name, value in arguments.items():
-        tried = [each[name] for each in called if name in each]
-        values = _values(value, name, example, question, turns, results)
-        fresh = [each for each in values if len(arguments) > 1 or each not in tried]
+    properties = dict(spec.parameters["properties"])
+    for name, value in call.arguments.items():
+        tried = _given(turns, spec.name, name)
+        earlier = _earlier(done, spec.name, name)
+        values = _values(value, pair, earlier, tried, turns)
+        fresh = [each for each in values if not alone or each not in tried]
         if fresh:
             properties[name] = {**properties[name], "enum": fresh}
-        elif tried and len(arguments) == 1 and not is_sum(value):
+        elif tried and alone and not is_sum(value):
             properties[name] = {**properties[name], "not": {"enum": tried}}
     return replace(spec, parameters={**spec.parameters, "properties": properties})
 
 
-def _called(turns: Sequence[Turn], tool: str) -> list[Mapping[str, Any]]:
-    """The arguments of every call of a tool so far."""
+def _given(turns: Sequence[Turn], tool: str, name: str) -> list[Any]:
+    """What a parameter of a tool was given so far."""
     steps = [turn.step for turn in turns if isinstance(turn.step, Act)]
-    return [action.arguments for step in steps for action in step.actions if action.tool == tool]
+    calls = [action.arguments for step in steps for action in step.actions if action.tool == tool]
+    return [call[name] for call in calls if name in call]
+
+
+def _earlier(done: Sequence[Call], tool: str, name: str) -> list[Any]:
+    """The same of the example."""
+    calls = [call.arguments for call in done if call.tool == tool and isinstance(call.arguments, Mapping)]
+    return [call[name] for call in calls if name in call]
 
 
 def _values(
-    value: Any, name: str, example: Example, question: str, turns: Sequence[Turn], results: Sequence[str]
+    value: Any, pair: Pair, earlier: Sequence[Any], tried: Sequence[Any], turns: Sequence[Turn]
 ) -> list[Any]:
     """What may stand where the example has `value`; nothing where it does not tell."""
-    before = example.calls[: len(results)]
     if isinstance(value, int | float):
-        asked = numbers(question) if f"{value:g}" in numbers(example.question) else []
+        asked = numbers(pair.question) if f"{value:g}" in numbers(pair.asked) else []
         return [json.loads(each) for each in asked if not each.endswith("%")]
     if is_sum(value):
-        return sums(value, example.question, [call.observation for call in before], question, results)
-    if zones := places_of(value, question):
+        return sums(value, pair)
+    if zones := places_of(value, pair.question):
         return zones
+    likely = runs(value, pair.asked, pair.question)
     if turns and (errors := [o.text for o in turns[-1].observations if o.kind == "error"]):
-        return offered(errors) + runs(value, example.question, question)
-    earlier = [call.arguments.get(name) for call in before if isinstance(call.arguments, Mapping)]
-    given = [each.get(name) for each in _called(turns, example.calls[len(results)].tool)]
-    return runs(value, example.question, question) or varied(value, earlier, given, question)
+        return offered(errors) + likely
+    return likely or varied(value, earlier, tried, pair.question)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from react_agent.errors import ToolError
+from react_agent.ranking import COMMON
 from react_agent.tools.clock import known_zone
 
 WORD = re.compile(r"[\w./'-]*\w")
@@ -52,8 +53,10 @@ def runs(value: str, asked: str, question: str) -> list[str]:
 def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: str) -> list[str]:
     """As the example goes from the `earlier` value of a parameter to this one, from the last `given` one.
 
-    >>> varied("age of Bob", ["age of Ann"], ["price of mouse"], "A mouse and a printer?")
-    ['price of A', 'price of and', 'price of a', 'price of printer']
+    A name, with a capital letter, stands for a name.
+
+    >>> varied("age of Bob", ["age of Ann"], ["price of mouse"], "In USD, a mouse and a printer?")
+    ['price of printer']
     """
     if not (earlier and given and isinstance(earlier[-1], str) and isinstance(given[-1], str)):
         return []
@@ -62,10 +65,13 @@ def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: s
     kept = here[: len(here) - new]
     if not kept or own[: len(own) - new] != old[: len(old) - new]:
         return []
-    words = WORD.findall(question)
+    words = [word for word in WORD.findall(question) if word.lower() not in COMMON]
+    spelled = {word.lower(): word for word in words}
+    is_name = _is_name(spelled.get(here[-1].lower(), here[-1]))
     tails = [words[n : n + new] for n in range(len(words) - new + 1)]
-    texts = (" ".join([*kept, *tail]) for tail in tails if not set(tail) & set(here))
-    return list(dict.fromkeys(texts))[:MOST]
+    fresh = [tail for tail in tails if not {word.lower() for word in tail} & {word.lower() for word in here}]
+    alike = [tail for tail in fresh if _is_name(tail[-1]) == is_name]
+    return list(dict.fromkeys(" ".join([*kept, *tail]) for tail in alike or fresh))[:MOST]
 
 
 def offered(errors: Sequence[str]) -> list[str]:
@@ -101,6 +107,10 @@ def _zone(name: str) -> str:
     except ToolError:  # UTC+99
         return ""
     return zone if found is not None else ""
+
+
+def _is_name(word: str) -> bool:
+    return word[:1].isupper()
 
 
 def _same(words: Sequence[str], others: Sequence[str]) -> bool:

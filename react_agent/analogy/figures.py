@@ -1,0 +1,92 @@
+"""The numbers in a text, and the signs between them."""
+
+from __future__ import annotations
+
+import re
+
+from react_agent.ranking import ROUNDING
+
+NUMBER = re.compile(
+    r"((?:(?<![\w.)])-)?(?<![\w.])\d[\d,]*(?:\.\d+)?%?|[一二三四五六七八九]折)(?: ?([A-Za-z]+|[\u4e00-\u9fff]))?"
+)
+SPELLED = {
+    word: str(n)
+    for words in (
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+        "两三四五六七八九十",
+    )
+    for n, word in enumerate(words, 2)
+}
+COUNTED = "(?<![一二三四五六七八九十百千])[两三四五六七八九十](?=[个只台件张把本箱瓶辆盒支斤位次双条包])"
+WORD = re.compile(rf"\b(?:{'|'.join(SPELLED)})\b|{COUNTED}", re.IGNORECASE)
+SIGNS = re.compile(
+    r"(?<= )([*/+×÷-])(?= )|\b(add|plus)\b|\b(minus|subtract)\b|\b(times|multipl[a-z]+)\b|\b(divided?)\b",
+    re.IGNORECASE,
+)
+"""Signs, and the words for them in the order of `+-*/`."""
+
+AS_SIGN = {"×": "*", "÷": "/"}
+OPERATOR, OPERAND = r"(?: [*/+×÷^-] |[*/+×÷^])", r"\(?\d[\d.,]*\)?"
+FORMULA = re.compile(rf"{OPERAND}(?:{OPERATOR}{OPERAND})+")
+PAIR = re.compile(r"(?<![\w.])(\d[\d.]*) ([*/+-]) (\d[\d.]*\d|\d)(?![\w])")
+"""Two numbers with a sign between them."""
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text in their order, as an expression has them; a percentage keeps its sign.
+
+    >>> numbers("two lamps at 1,250.50 and 15% off, at 09:42"), numbers("两把雨伞打八折")
+    (['2', '1250.50', '15%', '9', '42'], ['2', '0.8'])
+    """
+    return [number for number, _ in figures(text)]
+
+
+def figures(text: str) -> list[tuple[str, str]]:
+    """The numbers of a text, each with the word behind it.
+
+    >>> figures("91 km in 3.5 hours, 20% off")
+    [('91', 'km'), ('3.5', 'hours'), ('20%', 'off')]
+    """
+    written = WORD.sub(lambda match: SPELLED[match[0].lower()], text)
+    found = NUMBER.findall(re.sub(r"(?<=\d)[-:/](?=\d)", " ", written))
+    return [(plain(number), word.lower()) for number, word in found]
+
+
+def plain(number: str) -> str:
+    """A number as an expression has it.
+
+    >>> plain("1,250.50"), plain("07"), plain("八折")
+    ('1250.50', '7', '0.8')
+    """
+    if number.endswith("折"):
+        return f"0.{'一二三四五六七八九'.index(number[0]) + 1}"
+    sign = "-" if number.startswith("-") else ""
+    return sign + re.sub(r"^0+(?=\d)", "", number.lstrip("-").replace(",", ""))
+
+
+def decimals(text: str) -> str:
+    """How many decimals a text wants, empty where it does not say.
+
+    >>> decimals("Divide 5 by 3, rounded to 2 decimals."), decimals("Divide 5 by 3.")
+    ('2', '')
+    """
+    wish = ROUNDING.search(text)
+    digits = re.search(r"\d+", wish[0]) if wish else None
+    return digits[0] if digits else ""
+
+
+def without_decimals(text: str) -> str:
+    """A text without how many decimals it wants."""
+    return ROUNDING.sub(" ", text)
+
+
+def signs(text: str) -> list[str]:
+    """The signs that a text has between numbers or as words, each once.
+
+    >>> signs("(feet = meters * 3.28)"), signs("Add 273.15 to it."), signs("minus 3 and plus 4")
+    (['*'], ['+'], ['-', '+'])
+    """
+    found = []
+    for sign, *words in SIGNS.findall(text):
+        found.append(AS_SIGN.get(sign, sign) or "+-*/"[[bool(word) for word in words].index(True)])
+    return list(dict.fromkeys(found))
