@@ -14,7 +14,7 @@ from string import Template
 from typing import Any
 
 from react_agent.prompts import LOOK_UP, Call, Example, Texts
-from react_agent.ranking import NUMBER, PERCENTAGE, rank, terms
+from react_agent.ranking import NUMBER, PERCENTAGE, marks, rank, terms
 from react_agent.types import ToolSpec
 
 NEAR = 6.4
@@ -33,6 +33,9 @@ TOOL_BONUS = 2.0
 
 MISMATCH = {NUMBER: 2.0, PERCENTAGE: 8.0}
 """What it loses, in the same units, where only one of it and the question has a number, or a percentage."""
+
+MISCOUNT = 2.0
+"""What it loses where both have them, but not as many."""
 
 
 def shown(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> list[Example]:
@@ -119,6 +122,8 @@ def _scores(question: str, able: Sequence[Example], known: Mapping[str, ToolSpec
         bonus = TOOL_BONUS * max((wanted[tool] for tool in tools), default=0.0)
         own = terms(able[at].question)
         lost = sum(loss for mark, loss in MISMATCH.items() if (mark in own) != (mark in asked))
+        if not lost and marks(able[at].question) != marks(question):
+            lost = MISCOUNT
         return near[at] + bonus - lost
 
     return [score(at) for at in range(len(able))]

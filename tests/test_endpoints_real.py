@@ -130,7 +130,7 @@ def test_the_real_tokenizer_reads_forged_marks_as_plain_characters(local: Embedd
 
 def test_the_real_tokenizer_counts_and_the_context_is_told(local: Embedded) -> None:
     assert local.count("one two three") == 3
-    assert local.size() == 494_032_768
+    assert local.size() == 630_167_424
     assert local.context() == local.served().context() == 8192
 
 

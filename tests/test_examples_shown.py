@@ -33,6 +33,9 @@ def last(question: str, specs: list[ToolSpec] = SPECS) -> str:
 def test_the_example_of_the_same_kind_comes_last() -> None:
     assert last("How much is 8% of 950?") == "Give me 35% of 480."
     assert last("What remains when 77 is divided by 6?").startswith("500 marbles")
+    assert last("A cellar has 14 racks of 30 bottles. 27 bottles are empty. How many are full?").startswith(
+        "A farmer"
+    )
     assert last("How late is it in Quito?") == "How late is it in Lima?"
     assert last("Who painted Guernica?") == "Who composed The Four Seasons?"
     assert last("12 加 30 等于多少？") == "34 和 67 的积是多少？"

@@ -10,7 +10,7 @@ import pytest
 from react_agent.agent import Agent, outcome
 from react_agent.config import build, read_settings
 from react_agent.models import default_model, pull
-from react_agent.parsers.step import Act
+from react_agent.parsers.step import Act, FinalAnswer
 from react_agent.replay import replay
 from react_agent.transcript import Recorder, opening_text, prompt_hash, read
 from react_agent.types import Outcome, Transcript, Turn
@@ -77,3 +77,17 @@ def test_the_first_answer_comes_from_the_calculator_and_replays(agent: Agent, tm
     report = replay(read(tmp_path / "run.yaml"), prompt=prompt, toolbox=agent.toolbox)
     assert report.ok
     assert {check.level for check in report.checks if check.status == "equal"} == {"parse", "prompt", "tools"}
+
+
+def test_the_smallest_model_is_right_where_it_follows_an_example() -> None:
+    pull("smollm2-135m-instruct")
+    agent = build(read_settings({"temperature": 0.0, "model": "local:smollm2-135m-instruct"}))
+    assert agent.follows()
+    for question, wanted in (
+        ("What is 15% of 2460?", "369"),
+        ("How many minutes are in 3 days?", "4320"),
+        ("A cellar has 14 racks of 30 bottles. 27 bottles are empty. How many are full?", "393"),
+    ):
+        turns, end = ask(agent, question)
+        assert end.answer == wanted or (end.answer or "").startswith(f"{wanted} "), question
+        assert [type(turn.step) for turn in turns] == [Act, FinalAnswer]
