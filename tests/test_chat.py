@@ -219,7 +219,7 @@ def test_a_question_the_model_could_not_be_asked_leaves_nothing_behind(home: Hom
 
 
 def test_a_long_session_loses_its_earliest_questions_at_once(home: Home) -> None:
-    llama = Llama(" I know.\nFinal Answer: " + "word " * 60, n_ctx=2048)
+    llama = Llama(" I know.\nFinal Answer: " + "word " * 60, n_ctx=2400)
     with serving(llama) as at:
         done = home.react(
             *("chat", "-q", "-m", f"llamacpp:{at.url}", "-o", "max_tokens", "200"),
