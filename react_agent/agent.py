@@ -149,8 +149,9 @@ class Agent:
         return lead(example, specs, question, turns)
 
     def follows(self) -> bool:
-        """Whether replies are held to what the nearest example leaves open."""
-        if not self.constrain or reply_form(self.endpoint, self.prompt, self.toolbox.specs) is None:
+        """Whether replies are held to what the nearest example leaves open; without tools there is none."""
+        specs = self.toolbox.specs
+        if not self.constrain or not specs or reply_form(self.endpoint, self.prompt, specs) is None:
             return False
         return is_small(self.endpoint) if self.follow_examples is None else self.follow_examples
 
@@ -181,7 +182,7 @@ class Agent:
     def refusal(self, step: Step, question: str, turns: Sequence[Turn]) -> Observation | None:
         """Why a step is sent back although it could be read."""
         known = "\n".join((*map(told_in, self.before), question))
-        numbers = self.check_numbers and not self.follows()  # which only leaves open where numbers come from
+        numbers = self.check_numbers and self.lead(question, turns) == Lead(self.toolbox.specs)
         return refusal(step, known, turns, self.toolbox.specs, self.prompt, numbers=numbers)
 
     def call(self, actions: Sequence[Action]) -> tuple[Observation, ...]:

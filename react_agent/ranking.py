@@ -16,7 +16,7 @@ from functools import lru_cache
 K1, B = 1.2, 0.75
 PIECE = re.compile(r"[a-zà-ÿ]+|[\u4e00-\u9fff]|#%?|[+*/^×÷-]")
 ROUNDING = re.compile(
-    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to)\s+)+\d+ decimals?(?: places)?|\d ?位小数", re.IGNORECASE
+    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to)\s+){1,4}\d+ decimals?(?: places)?|\d ?位小数", re.IGNORECASE
 )
 """How exact an answer is to be says nothing about the kind of question."""
 

@@ -234,7 +234,10 @@ class Endpoint(Protocol):
         ...
 
     def size(self) -> int | None:
-        """Parameters of the model, None where the server does not say. Asked once. Raises `EndpointError`."""
+        """Parameters of the model, None where the server does not say.
+
+        Asked once, within seconds, also where that fails. Raises `EndpointError`.
+        """
         ...
 
     def describe(self) -> Mapping[str, Any]:

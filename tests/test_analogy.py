@@ -20,7 +20,7 @@ from react_agent.analogy.words import offered, places_of, runs, varied
 from react_agent.endpoints.scripted import Scripted
 from react_agent.errors import EndpointError
 from react_agent.examples import like
-from react_agent.grammar import SPELLINGS, Bounds, fits, form
+from react_agent.grammar import SPELLINGS, UNLIKE, Bounds, fits, form
 from react_agent.parsers import Act, FinalAnswer, read
 from react_agent.parsers.step import Action, Span
 from react_agent.prompt import Prompt
@@ -186,8 +186,9 @@ def test_after_an_error_what_it_offers_is_tried_and_nothing_twice() -> None:
     assert values(asked, error, again)["entry"] == ["price of lamp"]
     blank = failed("lamps", "nothing found")
     (spec,) = led(asked, blank).specs
-    assert spec.parameters["properties"]["entry"]["not"] == {"enum": ["lamps"]}
-    assert offered(["nothing found"]) == []
+    assert spec.parameters["properties"]["entry"][UNLIKE] == ["lamps"]
+    assert offered(["nothing found"], asked) == []
+    assert offered(["no connection: try again later, or ask", "key: " + "lamp" * 50], asked) == []
 
 
 def test_places_become_time_zones() -> None:
@@ -294,7 +295,7 @@ def test_what_the_bounds_allow_is_read_as_it_is_meant(spelling: str) -> None:
 def test_words_that_were_tried_do_not_begin_a_text() -> None:
     schema = {
         "type": "object",
-        "properties": {"q": {"type": "string", "not": {"enum": ["lamp", 'a "b"', 3]}}},
+        "properties": {"q": {"type": "string", UNLIKE: ["lamp", "lamp oil", 'a "b"', 3]}},
     }
     tree = form([ToolSpec("find", "", schema | {"required": ["q"]})])
     for text, allowed in (
@@ -302,6 +303,9 @@ def test_words_that_were_tried_do_not_begin_a_text() -> None:
         ("Lamps", False),
         ("la", True),
         ("a lamp", True),
+        ("lamp ", False),
+        ("lamp oil", False),
+        ("lamp oil price", True),
         ('a \\"b\\"', True),
     ):
         reply = f' So.\nAction: find\nAction Input: {{"q": "{text}"}}'

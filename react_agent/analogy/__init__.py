@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +22,15 @@ from react_agent.analogy.figures import numbers
 from react_agent.analogy.pair import Pair
 from react_agent.analogy.sums import answer_like, has_as_many, is_sum, sums
 from react_agent.analogy.words import offered, places_of, runs, varied
-from react_agent.grammar import FREE, Bounds
+from react_agent.grammar import FREE, UNLIKE, Bounds
+from react_agent.parsers.fitting import Inexact, Misfit, fit
+from react_agent.parsers.schema import resolve
 from react_agent.parsers.step import Act
 from react_agent.prompts import Call, Example
 from react_agent.types import ToolSpec, Turn
+
+LONGEST = 500
+"""Characters of a question that can be like an example: those have less than 150."""
 
 FAILURES = 4
 """After so many failures in a row the example is left: any tool may be called, or an answer given."""
@@ -44,13 +50,20 @@ class Lead:
 def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turns: Sequence[Turn]) -> Lead:
     """What the reply after these turns may be, if the question is answered as the example is.
 
-    Without an example, for a question with other numbers than it has, and after many failures in a row, everything
-    may be written.
+    Without an example, for a question with other numbers than it has, where other tools were called than there,
+    and after many failures in a row, everything may be written.
     """
-    if example is None or not _is_alike(example, question) or _failures(turns) >= FAILURES:
+    if (
+        example is None
+        or len(question) > LONGEST
+        or not _is_alike(example, question)
+        or _failures(turns) >= FAILURES
+    ):
         return Lead(tuple(specs))
-    results = tuple(o.text for turn in turns for o in turn.observations if o.kind == "tool")
-    done = example.calls[: len(results)]
+    read = _read(turns)
+    results, done = tuple(text for _, text in read), example.calls[: len(read)]
+    if [tool for tool, _ in read] != [call.tool for call in done]:
+        return Lead(tuple(specs))
     pair = Pair(example.question, question, tuple(call.observation for call in done), results)
     if len(done) == len(example.calls):
         said = None if re.search(r"\d", example.thought) else example.thought
@@ -58,6 +71,13 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
     call = example.calls[len(done)]
     spec = next(spec for spec in specs if spec.name == call.tool)
     return Lead((_narrowed(spec, call, done, pair, turns),), Bounds(THOUGHT, answer=0))
+
+
+def _read(turns: Sequence[Turn]) -> list[tuple[str, str]]:
+    """Each result so far with the tool that gave it."""
+    acts = [(turn.step.actions, turn.observations) for turn in turns if isinstance(turn.step, Act)]
+    pairs = (pair for actions, seen in acts for pair in zip(actions, seen, strict=False))
+    return [(action.tool, seen.text) for action, seen in pairs if seen.kind == "tool"]
 
 
 def _is_alike(example: Example, question: str) -> bool:
@@ -81,19 +101,29 @@ def _narrowed(
     """The tool with the values that each of its parameters may have, where the call of the example tells."""
     assert isinstance(call.arguments, Mapping)
     alone = len(call.arguments) == 1
-    if not alone and _failures(turns):
+    properties = dict(spec.parameters.get("properties", {}))
+    if (not alone and _failures(turns)) or not call.arguments.keys() <= properties.keys():
         return spec
-    properties = dict(spec.parameters["properties"])
     for name, value in call.arguments.items():
         tried = _given(turns, spec.name, name)
         earlier = _earlier(done, spec.name, name)
         values = _values(value, pair, earlier, tried, turns)
-        fresh = [each for each in values if not alone or each not in tried]
+        schema = resolve(properties[name], spec.parameters)
+        fresh = [each for each in _fitting(values, schema, spec) if not alone or each not in tried]
         if fresh:
-            properties[name] = {**properties[name], "enum": fresh}
+            properties[name] = {"enum": fresh}
         elif tried and alone and not is_sum(value):
-            properties[name] = {**properties[name], "not": {"enum": tried}}
+            properties[name] = {**schema, UNLIKE: tried}
     return replace(spec, parameters={**spec.parameters, "properties": properties})
+
+
+def _fitting(values: Sequence[Any], schema: Mapping[str, Any], spec: ToolSpec) -> list[Any]:
+    """The values that a parameter takes as they are."""
+    found = []
+    for value in values:
+        with suppress(Misfit, Inexact):
+            found += [value] if fit(value, schema, spec.parameters, lambda _: None) == value else []
+    return found
 
 
 def _given(turns: Sequence[Turn], tool: str, name: str) -> list[Any]:
@@ -113,14 +143,16 @@ def _values(
     value: Any, pair: Pair, earlier: Sequence[Any], tried: Sequence[Any], turns: Sequence[Turn]
 ) -> list[Any]:
     """What may stand where the example has `value`; nothing where it does not tell."""
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         asked = numbers(pair.question) if f"{value:g}" in numbers(pair.asked) else []
         return [json.loads(each) for each in asked if not each.endswith("%")]
+    if not isinstance(value, str):
+        return []
     if is_sum(value):
         return sums(value, pair)
     if zones := places_of(value, pair.question):
         return zones
     likely = runs(value, pair.asked, pair.question)
     if turns and (errors := [o.text for o in turns[-1].observations if o.kind == "error"]):
-        return offered(errors) + likely
+        return offered(errors, " ".join((pair.question, *map(str, tried[-1:])))) + likely
     return likely or varied(value, earlier, tried, pair.question)

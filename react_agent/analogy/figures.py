@@ -7,8 +7,17 @@ import re
 from react_agent.ranking import ROUNDING
 
 NUMBER = re.compile(
-    r"((?:(?<![\w.)])-)?(?<![\w.])\d[\d,]*(?:\.\d+)?%?|[一二三四五六七八九]折)(?: ?([A-Za-z]+|[\u4e00-\u9fff]))?"
+    r"""((?:(?<![\w.)])-)?(?<![\w.])
+    (?:(?<![\w.,])[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?![0-9,])  # 37,5
+    |[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?          # 1,250.50
+    |[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3}(?!\w))?)         # 1250.5 or 2e3
+    %?|[一二三四五六七八九]折)(?:[ ]?([A-Za-z]+|[\u4e00-\u9fff]))?""",
+    re.VERBOSE | re.IGNORECASE,
 )
+PERCENT = re.compile(r"(?<=[0-9]) ?per ?cent\b", re.IGNORECASE)
+WIDE = str.maketrans("０１２３４５６７８９．％−", "0123456789.%-")
+"""Signs that are written in more than one width. Figures of other scripts are no numbers of an expression."""
+
 SPELLED = {
     word: str(n)
     for words in (
@@ -26,9 +35,9 @@ SIGNS = re.compile(
 """Signs, and the words for them in the order of `+-*/`."""
 
 AS_SIGN = {"×": "*", "÷": "/"}
-OPERATOR, OPERAND = r"(?: [*/+×÷^-] |[*/+×÷^])", r"\(?\d[\d.,]*\)?"
-FORMULA = re.compile(rf"{OPERAND}(?:{OPERATOR}{OPERAND})+")
-PAIR = re.compile(r"(?<![\w.])(\d[\d.]*) ([*/+-]) (\d[\d.]*\d|\d)(?![\w])")
+OPERATOR, OPERAND = r"(?: [*/+×÷^-] |[*/+×÷^])", r"\(*[0-9][0-9.,]*+\)*"
+FORMULA = re.compile(rf"(?<![0-9.,(]){OPERAND}(?:{OPERATOR}{OPERAND})+")
+PAIR = re.compile(r"(?<![\w.])([0-9][0-9.]*+) ([*/+-]) ([0-9]+(?:\.[0-9]+)?)(?!\w)")
 """Two numbers with a sign between them."""
 
 
@@ -37,6 +46,8 @@ def numbers(text: str) -> list[str]:
 
     >>> numbers("two lamps at 1,250.50 and 15% off, at 09:42"), numbers("两把雨伞打八折")
     (['2', '1250.50', '15%', '9', '42'], ['2', '0.8'])
+    >>> numbers("1,2,3 and 37,5 at −7")
+    ['1', '2', '3', '37.5', '-7']
     """
     return [number for number, _ in figures(text)]
 
@@ -47,21 +58,23 @@ def figures(text: str) -> list[tuple[str, str]]:
     >>> figures("91 km in 3.5 hours, 20% off")
     [('91', 'km'), ('3.5', 'hours'), ('20%', 'off')]
     """
-    written = WORD.sub(lambda match: SPELLED[match[0].lower()], text)
-    found = NUMBER.findall(re.sub(r"(?<=\d)[-:/](?=\d)", " ", written))
+    written = WORD.sub(lambda match: SPELLED.get(match[0].lower(), match[0]), text.translate(WIDE))
+    found = NUMBER.findall(re.sub(r"(?<=[0-9])[-:/](?=[0-9])", " ", PERCENT.sub("%", written)))
     return [(plain(number), word.lower()) for number, word in found]
 
 
 def plain(number: str) -> str:
     """A number as an expression has it.
 
-    >>> plain("1,250.50"), plain("07"), plain("八折")
-    ('1250.50', '7', '0.8')
+    >>> plain("1,250.50"), plain("37,5"), plain("07"), plain("八折")
+    ('1250.50', '37.5', '7', '0.8')
     """
     if number.endswith("折"):
         return f"0.{'一二三四五六七八九'.index(number[0]) + 1}"
     sign = "-" if number.startswith("-") else ""
-    return sign + re.sub(r"^0+(?=\d)", "", number.lstrip("-").replace(",", ""))
+    whole, comma, part = number.lstrip("-").rpartition(",")
+    point = "." if comma and "." not in part and len(part.rstrip("%")) != 3 else ""
+    return sign + re.sub(r"^0+(?=\d)", "", whole.replace(",", "") + point + part)
 
 
 def decimals(text: str) -> str:
@@ -71,7 +84,7 @@ def decimals(text: str) -> str:
     ('2', '')
     """
     wish = ROUNDING.search(text)
-    digits = re.search(r"\d+", wish[0]) if wish else None
+    digits = re.search("[0-9]{1,2}", wish[0]) if wish else None
     return digits[0] if digits else ""
 
 

@@ -181,9 +181,10 @@ def _signed(expression: str, pair: Pair) -> list[str]:
 
 def _formula(question: str) -> str:
     """(4821 - 1977) * 13 where nothing else is asked, without the words around it."""
-    found = [match.strip(" .,") for match in FORMULA.findall(question)]
-    whole = next((each for each in found if len(numbers(each)) == len(numbers(question))), "")
-    return whole if whole.count("(") == whole.count(")") else ""
+    found = FORMULA.search(question)
+    whole = found[0].strip(" .,") if found else ""
+    is_all = len(numbers(whole)) == len(numbers(question)) and whole.count("(") == whole.count(")")
+    return whole if is_all else ""
 
 
 def _kept(expressions: Sequence[str], question: str) -> list[str]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from react_agent.errors import ToolError
-from react_agent.ranking import COMMON
+from react_agent.ranking import COMMON, terms
 from react_agent.tools.clock import known_zone
 
-WORD = re.compile(r"[\w./'-]*\w")
+WORD = re.compile(r"-?\w+(?:[./'&-]+\w+)*")
 CHINESE = re.compile(r"[\u4e00-\u9fff]+")
-LONGEST = 3
+QUOTED = re.compile(r"""(?<!\w)'(.+?)'(?!\w)|"(.+?)"|“(.+?)”|‘(.+?)’|「(.+?)」""")
+
+PLACE = 3
 """Words of a place's name; Chinese ones have a character more."""
 
-MOST = 200
-"""Texts to choose from."""
+SHORT = 3
+"""Letters of a name that only counts in capitals: US and LA, not us and la."""
+
+MOST, LONGEST = 200, 100
+"""Texts to choose from, and the characters of each."""
 
 PIECE = 6
 """Words of what an error offers."""
@@ -26,15 +32,19 @@ def runs(value: str, asked: str, question: str) -> list[str]:
     """The runs of words of `question` that are like `value` in what the example `asked`, if it stands there.
 
     Like it are runs with as many words, or one more, with numbers at the same places, and behind a number if it
-    stands so.
+    stands so; what stands between quotes is like what stands between quotes.
 
     >>> runs("shipment 58", "What is the weight of shipment 58?", "Is order 2001 paid?")
     ['order 2001', 'order 2001 paid']
     >>> runs("meters", "How many feet are 12 meters?", "What are 42 degrees Celsius in Fahrenheit?")
     ['degrees', 'degrees Celsius']
+    >>> runs("thank you", "What is 'thank you' in Italian?", "How many words has 'To be, or not to be'?")
+    ['To be, or not to be']
     >>> runs("weight of barrel", "How much do 3 barrels weigh?", "What do 5 tablets cost?")
     []
     """
+    if value in quoted(asked):
+        return quoted(question)
     own, there = WORD.findall(value), WORD.findall(asked)
     at = next((n for n in range(len(there)) if _same(there[n : n + len(own)], own)), None)
     if at is None:
@@ -47,7 +57,7 @@ def runs(value: str, asked: str, question: str) -> list[str]:
         for size, wanted in ((len(own), marks), (len(own) + 1, (*marks, False)))
         if _marks(words, n, size) == wanted
     ]
-    return list(dict.fromkeys(found))[:MOST]
+    return _choices(found)
 
 
 def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: str) -> list[str]:
@@ -69,39 +79,72 @@ def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: s
     spelled = {word.lower(): word for word in words}
     is_name = _is_name(spelled.get(here[-1].lower(), here[-1]))
     tails = [words[n : n + new] for n in range(len(words) - new + 1)]
-    fresh = [tail for tail in tails if not {word.lower() for word in tail} & {word.lower() for word in here}]
+    used = {word.lower() for word in here}
+    fresh = [tail for tail in tails if used.isdisjoint(word.lower() for word in tail)]
     alike = [tail for tail in fresh if _is_name(tail[-1]) == is_name]
-    return list(dict.fromkeys(" ".join([*kept, *tail]) for tail in alike or fresh))[:MOST]
+    return _choices(" ".join([*kept, *tail]) for tail in alike or fresh)
 
 
-def offered(errors: Sequence[str]) -> list[str]:
-    """What stands in errors between signs, as words to try: names that are near.
+def offered(errors: Sequence[str], wanted: str) -> list[str]:
+    """What stands in errors between signs, as far as it has words of what was `wanted`: names that are near.
 
-    >>> offered(["no entry for 'age'; close keys: age of Ann, age of Bob"])
+    >>> offered(["no entry for 'age'; close keys: age of Ann, age of Bob", "busy: try it later"], "Ann's age?")
     ['age of Ann', 'age of Bob']
     """
     texts = (error.rpartition(":")[2] for error in errors if ":" in error)
     pieces = (piece.strip(" .'\"`") for text in texts for piece in re.split(r"[,;，；、]", text))
-    return list(dict.fromkeys(p for p in pieces if p and len(p.split()) <= PIECE))[:MOST]
+    asked = terms(wanted)
+    return _choices(piece for piece in pieces if len(piece.split()) <= PIECE and asked & terms(piece))
+
+
+def quoted(text: str) -> list[str]:
+    """What stands between quotes, which is meant as it is.
+
+    >>> quoted("Is 'it' what's in “Who's Next”?")
+    ['it', "Who's Next"]
+    """
+    return _choices("".join(each) for each in QUOTED.findall(text))
 
 
 def places_of(value: str, question: str) -> list[str]:
     """The time zones of the places that a question names, if `value` is one.
 
-    >>> places_of("America/Lima", "What time is it in New York?")
-    ['America/New_York']
+    >>> places_of("America/Lima", "Tell us what time it is in New York and La Paz.")
+    ['America/New_York', 'America/La_Paz']
     """
     if "/" not in value or not _zone(value):
         return []
     words = WORD.findall(question)
-    names = [" ".join(words[n : n + size]) for n in range(len(words)) for size in range(LONGEST, 0, -1)]
+    zones = _named(
+        [[" ".join(words[n : n + size]) for size in range(PLACE, 0, -1)] for n in range(len(words))]
+    )
     for text in CHINESE.findall(question):
-        names += [text[n : n + size] for n in range(len(text)) for size in range(LONGEST + 1, 1, -1)]
-    return list(dict.fromkeys(zone for zone in map(_zone, names) if zone))
+        zones += _named([[text[n : n + size] for size in range(PLACE + 1, 1, -1)] for n in range(len(text))])
+    return list(dict.fromkeys(zones))
+
+
+def _named(names: Sequence[Sequence[str]]) -> list[str]:
+    """The zones among the names that begin at each place, of which the first is the longest; none inside another."""
+    zones, free = [], 0
+    for at, each in enumerate(names):
+        for less, name in enumerate(each if at >= free else ()):
+            if zone := _zone(name):
+                zones.append(zone)
+                free = at + len(each) - less
+                break
+    return zones
+
+
+def _choices(texts: Iterable[str]) -> list[str]:
+    """Each text once, not too many and none too long."""
+    fitting = (text for text in texts if text and len(text) <= LONGEST)
+    return list(itertools.islice(dict.fromkeys(fitting), MOST))
 
 
 def _zone(name: str) -> str:
     """The name of the time zone that a place has; empty for none, and for the place where we are."""
+    if len(name) <= SHORT and name.isascii() and not name.isupper():
+        return ""
     try:
         zone, found = known_zone(name) or ("", None)
     except ToolError:  # UTC+99
@@ -119,4 +162,5 @@ def _same(words: Sequence[str], others: Sequence[str]) -> bool:
 
 def _marks(words: Sequence[str], at: int, length: int) -> tuple[bool, ...]:
     """Which words of a run are numbers, and whether one stands before it."""
-    return tuple(word[0].isdigit() for word in ("a", *words)[at : at + length + 1])
+    run = [*(words[max(at - 1, 0) : at] or ["a"]), *words[at : at + length]]
+    return tuple(word.lstrip("-")[0].isdigit() for word in run)

@@ -167,6 +167,7 @@ class CompletionServer(ABC):
 
     def size(self) -> int | None:
         if "size" not in self._told:
+            self._told["size"] = None  # nothing depends on it, so a server that fails is not asked again
             self._told["size"] = self.find_size()
         told: int | None = self._told["size"]
         return told

@@ -17,10 +17,11 @@ from react_agent.grammar.reply import FREE, Bounds, reply
 from react_agent.grammar.schemas import to_schema
 from react_agent.grammar.spelling import JSON, REACT, SPELLINGS, TAGS, Keys, Spelling, json_spelling
 from react_agent.grammar.tree import Node
+from react_agent.grammar.values import UNLIKE
 from react_agent.types import Constraint, ToolSpec
 
 __all__ = [
-    "FREE", "JSON", "REACT", "SPELLINGS", "TAGS", "Bounds", "Keys", "Spelling",
+    "FREE", "JSON", "REACT", "SPELLINGS", "TAGS", "UNLIKE", "Bounds", "Keys", "Spelling",
     "constraint", "fits", "form", "json_spelling",
 ]  # fmt: skip
 

@@ -1,8 +1,9 @@
 """From a JSON Schema to a tree of the JSON texts that fit it, all of bounded length.
 
 Keys stand in the order of the schema, those that are required always. Between two parts stands at most one
-space. Of `not` a list of words is read. Other keywords (`pattern`, `format`, …) are left to the check of the
-arguments; where a schema says nothing that can be written, any value may stand, nested a few levels deep.
+space. Keywords that are not read here (`pattern`, `format`, …) are left to the check of the arguments; where a
+schema says nothing that can be written, any value may stand, nested a few levels deep. `UNLIKE` is a keyword of
+our own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from react_agent.grammar.tree import (
     Chars,
     Named,
     Node,
+    but,
     chars,
     choice,
     maybe,
@@ -31,6 +33,9 @@ LONGEST_TEXT, LONGEST_KEY = 400, 40
 MOST_ITEMS, MOST_KEYS = 16, 8
 LEVELS, FREE_LEVELS = 6, 2
 """How deep objects and lists with a schema are nested, and those without one."""
+
+UNLIKE, LONGEST_BARRED = "unlike", 40
+"""The keyword for texts that a text is not like: it does not begin with the first characters of any of them."""
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -103,9 +108,9 @@ def any_value(levels: int) -> Node:
 
 
 def text(schema: Schema) -> Node:
-    """A JSON string within the bounds of a schema; one that is not to be some words does not begin with them."""
-    if others := _barred(schema):
-        return _unlike(others)
+    """A JSON string within the bounds of a schema."""
+    if barred := _barred(schema):
+        return _unlike(barred)
     least = _count(schema, "minLength", 0)
     most = max(_count(schema, "maxLength", LONGEST_TEXT), least)
     if least == 0 and most >= LONGEST_TEXT:
@@ -114,16 +119,18 @@ def text(schema: Schema) -> Node:
 
 
 def _barred(schema: Schema) -> list[str]:
-    """The words of `not: {enum: […]}` that a string can be kept from, without what JSON escapes."""
-    inner = schema.get("not")
-    words = items_of(inner, "enum") if isinstance(inner, Mapping) else ()
-    return sorted({word for word in words if isinstance(word, str) and word and all(c in _RAW for c in word)})
+    """What a string may not begin with, as far as JSON does not escape it."""
+    words = {word[:LONGEST_BARRED].strip() for word in items_of(schema, UNLIKE) if isinstance(word, str)}
+    return sorted(word for word in words if word and all(char in _RAW for char in word))
 
 
 def _unlike(words: Sequence[str]) -> Node:
-    barred = trie([], words)
-    away = seq(leaving(barred, _RAW, _RAW, _RAW), repeat(text_char(), 0, LONGEST_TEXT))
-    return seq('"', choice(away, ended(barred)), '"')
+    """A string that leaves these words before they end, or goes on with another word behind one of them."""
+    barred, rest = trie([], words), repeat(text_char(), 0, LONGEST_TEXT)
+    away = seq(leaving(barred, _RAW, _RAW, _RAW), rest)
+    last = (word for word in words if not any(other.startswith(f"{word} ") for other in words))
+    longer = (seq(word, " ", but(_RAW, " "), rest) for word in last)
+    return seq('"', choice(away, ended(barred), *longer), '"')
 
 
 def text_char() -> Node:
