@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from react_agent import grammar
-from react_agent.analogy import Lead, lead
+from react_agent.analogy import Lead, lead, refers_back
 from react_agent.budget import Budget, open_budget, refuse_too_long
 from react_agent.errors import EndpointError, ToolError
 from react_agent.examples import like
@@ -145,8 +145,8 @@ class Agent:
         specs = self.toolbox.specs
         if len(turns) == self.max_steps:
             return Lead(())
-        example = like(self.prompt.texts, question, specs) if self.follows() else None
-        return lead(example, specs, question, turns)
+        is_led = self.follows() and not (self.before and refers_back(question))
+        return lead(like(self.prompt.texts, question, specs) if is_led else None, specs, question, turns)
 
     def follows(self) -> bool:
         """Whether replies are held to what the nearest example leaves open; without tools there is none."""

@@ -49,15 +49,33 @@ def shown(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> list[Exampl
 
 
 def like(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> Example | None:
-    """The example that a question is like, None where none is near, or a tool without any could be meant."""
+    """The example that a question is like, None where none is near, or other tools than its own could be meant."""
     known, made = _known(texts, specs)
-    wanted = affinity(question, specs)
-    if any(wanted[spec.name] for spec in made):
-        return None
     able = _able(texts, known)
     scores = _scores(question, able, known)
     best = max(range(len(able)), key=lambda at: scores[at], default=None)
-    return None if best is None or scores[best] < NEAR else _with(able[best], known)
+    if (
+        best is None
+        or scores[best] < NEAR
+        or _is_in_doubt(able[best], known, made, affinity(question, specs))
+    ):
+        return None
+    return _with(able[best], known)
+
+
+def _is_in_doubt(
+    example: Example, known: Mapping[str, ToolSpec], made: Sequence[ToolSpec], wanted: Mapping[str, float]
+) -> bool:
+    """Whether a question `wanted` may be for another tool than the example calls, or for one that changes things."""
+    look_up = known.get(LOOK_UP)
+    is_wanted = look_up is not None and wanted[look_up.name] > 0
+    others = any(_looks_up(spec) for spec in made)
+    return (
+        any(wanted[spec.name] for spec in made)
+        or any(known[tool].effect == "writes" for tool in example.needs)
+        or (LOOK_UP in example.needs and others and not is_wanted)
+        or (not example.calls and is_wanted)
+    )
 
 
 def _known(texts: Texts, specs: Sequence[ToolSpec]) -> tuple[Mapping[str, ToolSpec], Sequence[ToolSpec]]:

@@ -16,7 +16,9 @@ from test_analogy import PROMPT, SPECS, called, failed, led
 
 from react_agent.agent import Agent, is_small
 from react_agent.analogy import Lead, lead
-from react_agent.analogy.figures import FORMULA, PAIR, SIGNS, numbers
+from react_agent.analogy.figures import PAIR, SIGNS, numbers
+from react_agent.analogy.formula import FORMULA, formula
+from react_agent.analogy.likeness import LONGEST, is_alike
 from react_agent.analogy.pair import Pair
 from react_agent.analogy.sums import sums
 from react_agent.analogy.words import offered, places_of, quoted, runs, varied
@@ -45,7 +47,8 @@ def test_every_reading_of_a_text_takes_time_in_proportion_to_its_length(piece: s
         "numbers": lambda: numbers(text),
         "pairs": lambda: PAIR.findall(text),
         "signs": lambda: SIGNS.findall(text),
-        "formula": lambda: FORMULA.findall(text),
+        "formulas": lambda: FORMULA.findall(text),
+        "formula": lambda: formula(text),
         "runs": lambda: runs("a b", "what a b c", text),
         "varied": lambda: varied("age of Bob", ["age of Ann"], ["price of x"], text),
         "offered": lambda: offered([text, f"near: {text}"], "a word"),
@@ -57,6 +60,15 @@ def test_every_reading_of_a_text_takes_time_in_proportion_to_its_length(piece: s
         began = time.process_time()
         read()
         assert time.process_time() - began < 0.3, name
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_question_just_short_enough_is_led_in_time(piece: str) -> None:
+    text = ("What is 5% of " + piece * 500)[:LONGEST]
+    for example in PROMPT.texts.nearest:
+        began = time.process_time()
+        is_alike(example, text)
+        assert time.process_time() - began < 0.2
 
 
 def test_places_are_looked_for_in_a_long_text_in_time() -> None:

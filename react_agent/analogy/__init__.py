@@ -6,7 +6,8 @@ order, and how their arguments are made; what is left to the model is which word
 the results stand where. That is reasoning by analogy (Gentner, Structure-Mapping, 1983), and only as good as the
 example is near.
 
-Read `pair.py`, what stands beside what; `figures.py` and `sums.py` for expressions; `words.py` for texts; then this.
+Read `pair.py`, what stands beside what; `figures.py`, `formula.py`, `times.py` and `sums.py` for expressions;
+`words.py` for texts; `likeness.py`, when it is no analogy; then this.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from react_agent.analogy.figures import numbers
+from react_agent.analogy.likeness import is_alike, refers_back
 from react_agent.analogy.pair import Pair
-from react_agent.analogy.sums import answer_like, has_as_many, is_sum, sums
+from react_agent.analogy.sums import answer_like, is_sum, sums
 from react_agent.analogy.words import offered, places_of, runs, varied
 from react_agent.grammar import FREE, UNLIKE, Bounds
 from react_agent.parsers.fitting import Inexact, Misfit, fit
@@ -29,8 +31,7 @@ from react_agent.parsers.step import Act
 from react_agent.prompts import Call, Example
 from react_agent.types import ToolSpec, Turn
 
-LONGEST = 500
-"""Characters of a question that can be like an example: those have less than 150."""
+__all__ = ["Lead", "lead", "refers_back"]
 
 FAILURES = 4
 """After so many failures in a row the example is left: any tool may be called, or an answer given."""
@@ -50,27 +51,24 @@ class Lead:
 def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turns: Sequence[Turn]) -> Lead:
     """What the reply after these turns may be, if the question is answered as the example is.
 
-    Without an example, for a question with other numbers than it has, where other tools were called than there,
-    and after many failures in a row, everything may be written.
+    Without an example, for a question of another kind, where other tools were called than there, where a sum
+    cannot be made like the one there, and after many failures in a row, everything may be written.
     """
-    if (
-        example is None
-        or len(question) > LONGEST
-        or not _is_alike(example, question)
-        or _failures(turns) >= FAILURES
-    ):
-        return Lead(tuple(specs))
+    free = Lead(tuple(specs))
+    if example is None or not is_alike(example, question) or _failures(turns) >= FAILURES:
+        return free
     read = _read(turns)
     results, done = tuple(text for _, text in read), example.calls[: len(read)]
     if [tool for tool, _ in read] != [call.tool for call in done]:
-        return Lead(tuple(specs))
+        return free
     pair = Pair(example.question, question, tuple(call.observation for call in done), results)
     if len(done) == len(example.calls):
         said = None if re.search(r"\d", example.thought) else example.thought
         return Lead((), Bounds(THOUGHT, said, ANSWER, answer_like(example.answer, pair)))
     call = example.calls[len(done)]
     spec = next(spec for spec in specs if spec.name == call.tool)
-    return Lead((_narrowed(spec, call, done, pair, turns),), Bounds(THOUGHT, answer=0))
+    narrowed = _narrowed(spec, call, done, pair, turns)
+    return free if narrowed is None else Lead((narrowed,), Bounds(THOUGHT, answer=0))
 
 
 def _read(turns: Sequence[Turn]) -> list[tuple[str, str]]:
@@ -78,11 +76,6 @@ def _read(turns: Sequence[Turn]) -> list[tuple[str, str]]:
     acts = [(turn.step.actions, turn.observations) for turn in turns if isinstance(turn.step, Act)]
     pairs = (pair for actions, seen in acts for pair in zip(actions, seen, strict=False))
     return [(action.tool, seen.text) for action, seen in pairs if seen.kind == "tool"]
-
-
-def _is_alike(example: Example, question: str) -> bool:
-    """Whether the numbers of a question have their places in the example; without a call they have none."""
-    return has_as_many(question, example.question) if example.calls else not numbers(question)
 
 
 def _failures(turns: Sequence[Turn]) -> int:
@@ -97,8 +90,11 @@ def _failures(turns: Sequence[Turn]) -> int:
 
 def _narrowed(
     spec: ToolSpec, call: Call, done: Sequence[Call], pair: Pair, turns: Sequence[Turn]
-) -> ToolSpec:
-    """The tool with the values that each of its parameters may have, where the call of the example tells."""
+) -> ToolSpec | None:
+    """The tool with the values that each of its parameters may have, where the call of the example tells.
+
+    None where its sum cannot be made here.
+    """
     assert isinstance(call.arguments, Mapping)
     alone = len(call.arguments) == 1
     properties = dict(spec.parameters.get("properties", {}))
@@ -108,6 +104,8 @@ def _narrowed(
         tried = _given(turns, spec.name, name)
         earlier = _earlier(done, spec.name, name)
         values = _values(value, pair, earlier, tried, turns)
+        if is_sum(value) and not values:
+            return None
         schema = resolve(properties[name], spec.parameters)
         fresh = [each for each in _fitting(values, schema, spec) if not alone or each not in tried]
         if fresh:

@@ -34,9 +34,8 @@ SIGNS = re.compile(
 )
 """Signs, and the words for them in the order of `+-*/`."""
 
+WHOLE = re.compile(r"\b(?:whole|nearest) (?:number|integer|unit)\b|整数", re.IGNORECASE)
 AS_SIGN = {"×": "*", "÷": "/"}
-OPERATOR, OPERAND = r"(?: [*/+×÷^-] |[*/+×÷^])", r"\(*[0-9][0-9.,]*+\)*"
-FORMULA = re.compile(rf"(?<![0-9.,(]){OPERAND}(?:{OPERATOR}{OPERAND})+")
 PAIR = re.compile(r"(?<![\w.])([0-9][0-9.]*+) ([*/+-]) ([0-9]+(?:\.[0-9]+)?)(?!\w)")
 """Two numbers with a sign between them."""
 
@@ -77,15 +76,15 @@ def plain(number: str) -> str:
     return sign + re.sub(r"^0+(?=\d)", "", whole.replace(",", "") + point + part)
 
 
-def decimals(text: str) -> str:
-    """How many decimals a text wants, empty where it does not say.
+def decimals(text: str) -> int | None:
+    """To how many decimals a text wants an answer, None where it does not say.
 
-    >>> decimals("Divide 5 by 3, rounded to 2 decimals."), decimals("Divide 5 by 3.")
-    ('2', '')
+    >>> decimals("5 by 3, rounded to 2 decimals."), decimals("5 by 3 as a whole number"), decimals("5 by 3.")
+    (2, 0, None)
     """
-    wish = ROUNDING.search(text)
-    digits = re.search("[0-9]{1,2}", wish[0]) if wish else None
-    return digits[0] if digits else ""
+    if (wish := ROUNDING.search(text)) and (digits := re.search("[0-9]{1,2}", wish[0])):
+        return int(digits[0])
+    return 0 if WHOLE.search(text) else None
 
 
 def without_decimals(text: str) -> str:

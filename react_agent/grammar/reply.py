@@ -49,7 +49,7 @@ def reply(specs: Sequence[ToolSpec], spelling: Spelling = REACT, bounds: Bounds 
     final = NOTHING if bounds.answer == 0 and specs else _answer(specs, spelling, bounds)
     step = choice(*calls, final)
     if bounds.said is not None:
-        return seq(_said(bounds.said, spelling), step)
+        return seq(_thinking(spelling) if bounds.thinking else "", _said(bounds.said, spelling), step)
     opening = _opening(spelling, bounds.thought, bounds.thinking)
     return seq(opening, step) if spelling.keys else seq(choice(seq(opening, "\n"), " "), step)
 
@@ -80,6 +80,12 @@ def _answer(specs: Sequence[ToolSpec], spelling: Spelling, bounds: Bounds) -> No
     return seq(before, Named("answer", text.answer(call)), behind)
 
 
+def _thinking(spelling: Spelling) -> Node:
+    """Tags of thinking before a thought, or none."""
+    block = seq(maybe(" "), Named("thinking", text.thinking(*spelling.thinks)))
+    return maybe(seq(block, repeat(seq("\n"), 0, 2)))
+
+
 def _said(thought: str, spelling: Spelling) -> str:
     """A thought that is given, with what stands around it."""
     before, behind = spelling.thought
@@ -94,7 +100,7 @@ def _opening(spelling: Spelling, length: int, thinks: bool) -> Node:
     block = seq(maybe(" "), Named("thinking", text.thinking(*spelling.thinks)))
     if spelling.keys:
         said = seq(before, repeat(text_char(), 0, length), behind)
-        return seq(maybe(seq(block, repeat(seq("\n"), 0, 2))), said) if thinks else said
+        return seq(_thinking(spelling), said) if thinks else said
     line = seq(Named("thought", text.thought(length)), behind)
     said = maybe(seq(before, line))
     after = seq(repeat(seq("\n"), 0, 2), maybe(before), line)

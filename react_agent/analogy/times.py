@@ -1,0 +1,81 @@
+"""Units of time in a question, and the numbers that lead from one to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+UNITS: Mapping[str, str] = {
+    "second": r"\bseconds?\b|秒",
+    "minute": r"\bminutes?\b|分钟",
+    "hour": r"\bhours?\b|小时|钟头",
+    "day": r"\bdays?\b(?! of the)|天",
+    "week": r"\bweeks?\b|周|星期",
+    "month": r"\bmonths?\b|个月",
+    "year": r"\byears?\b|年",
+}
+"""From the smallest to the largest."""
+
+STEPS: Mapping[str, str] = {
+    "second minute": "60",
+    "minute hour": "60",
+    "hour day": "24",
+    "day week": "7",
+    "day month": "30",
+    "day year": "365",
+    "week year": "52",
+    "month year": "12",
+}
+"""How many of a unit another one has."""
+
+ABOVE: Mapping[str, str] = {"second": "minute", "minute": "hour", "hour": "day"}
+"""By which unit a smaller one is counted on to a larger one."""
+
+RATE = re.compile(
+    r"[0-9]%?\s*[a-z]*\s?(?:/|\bper\s|\ban?\s)(?:h|s|second|minute|hour|day|week|month|year)\b", re.IGNORECASE
+)
+
+
+def named(text: str) -> list[str]:
+    """The units that a text names, from the smallest to the largest.
+
+    >>> named("How many hours are in 6 weeks?"), counted("How many hours are in 6 weeks?")
+    (['hour', 'week'], {'week'})
+    """
+    return [unit for unit, words in UNITS.items() if re.search(words, text, re.IGNORECASE)]
+
+
+def counted(text: str) -> set[str]:
+    """The units that a number stands before."""
+    before = {unit: rf"[0-9] ?个?(?:{words})" for unit, words in UNITS.items()}
+    return {unit for unit, words in before.items() if re.search(words, text, re.IGNORECASE)}
+
+
+def factors(text: str) -> str | None:
+    """What leads from the unit that a text counts to the other one that it names; None where that is not clear.
+
+    >>> factors("How many hours are in 6 weeks?"), factors("How many hours are 90 minutes?")
+    (' * 7 * 24', ' / 60')
+    >>> factors("It makes 5 a minute. How many in 3 minutes?"), factors("How many hours a day in 3 weeks?")
+    ('', None)
+    """
+    units = named(text)
+    if len(units) == 1 and RATE.search(text):
+        return ""
+    if len(units) != 2 or len(counted(text)) != 1:
+        return None
+    small, large = units
+    way = _way(small, large)
+    signs = (
+        [f" * {step}" for step in way] if counted(text) == {large} else [f" / {step}" for step in way[::-1]]
+    )
+    return "".join(signs) or None
+
+
+def _way(small: str, large: str) -> list[str]:
+    """From a unit down to a smaller one: from weeks to hours 7 and 24."""
+    if step := STEPS.get(f"{small} {large}"):
+        return [step]
+    above = ABOVE.get(small)
+    rest = _way(above, large) if above else []
+    return [*rest, STEPS[f"{small} {above}"]] if rest else []
