@@ -226,7 +226,7 @@ class Llama:
 
     reply: str
     n_ctx: int = 4096
-    n_params: int = 500_000_000
+    n_params: int = 7_000_000_000
     template: str = CHATML
     key: str | None = None
     pause: float = 0.0

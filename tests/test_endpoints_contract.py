@@ -253,7 +253,7 @@ def test_the_size_of_the_model_is_asked_for_once_where_it_is_told(kind: Kind) ->
     with opened(kind, "x") as (endpoint, server):
         told = [endpoint.size() for _ in range(3)]
         asked = len(server.received)
-    assert told == ([500_000_000] * 3 if kind.name == "llamacpp" else [None] * 3)
+    assert told == ([7_000_000_000] * 3 if kind.name == "llamacpp" else [None] * 3)
     assert asked <= 1
 
 
