@@ -69,6 +69,7 @@ def test_a_formula_is_calculated_only_where_nothing_else_is_asked() -> None:
     assert formula("Please tell my friend what ((3 + 4) * 5) is.") == "((3 + 4) * 5)"
     assert formula("What is 12-7?") == "12-7"
     assert formula("2 ** 10 = ?") == "2 ** 10"
+    assert formula("1+" * 100 + "1") == ""
     for text in (
         "The sum of the numbers 1-10?",
         "5 * 3% of it",
@@ -116,6 +117,14 @@ def test_a_question_that_goes_back_to_an_earlier_one_is_not_followed() -> None:
         assert (agent.lead(question, ()) != Lead(box.specs)) is followed
     assert refers_back("那东京呢？")
     assert not refers_back("What time is it now?")
+
+
+def test_an_answer_may_be_as_long_as_the_question() -> None:
+    asked = (
+        "How do you say 'I would like to order a large coffee with milk, please, and croissants' in French?"
+    )
+    assert led(asked).specs == ()
+    assert led(asked).bounds.answer == len(asked) > 80
 
 
 def test_numbers_are_checked_where_nothing_is_followed() -> None:

@@ -37,7 +37,7 @@ FAILURES = 4
 """After so many failures in a row the example is left: any tool may be called, or an answer given."""
 
 THOUGHT, ANSWER = 100, 80
-"""Characters of a thought and of an answer: the answers of examples are short as well."""
+"""Characters of a thought and of an answer, which are short in examples; a translation is as long as the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
     pair = Pair(example.question, question, tuple(call.observation for call in done), results)
     if len(done) == len(example.calls):
         said = None if re.search(r"\d", example.thought) else example.thought
-        return Lead((), Bounds(THOUGHT, said, ANSWER, answer_like(example.answer, pair)))
+        return Lead((), Bounds(THOUGHT, said, max(ANSWER, len(question)), answer_like(example.answer, pair)))
     call = example.calls[len(done)]
     spec = next(spec for spec in specs if spec.name == call.tool)
     narrowed = _narrowed(spec, call, done, pair, turns)

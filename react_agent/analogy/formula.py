@@ -9,6 +9,9 @@ from react_agent.analogy.figures import WIDE, numbers
 OPERATOR, OPERAND = r"(?: (?:\*\*|[*/+×÷^-]) |\*\*|[*/+×÷^-])", r"\(*[0-9][0-9.,]*+\)*"
 FORMULA = re.compile(rf"(?<![\w.,(]){OPERAND}(?:{OPERATOR}{OPERAND})+(?!%)")
 
+LONGEST = 150
+"""Characters of a formula: each figure may be a token, and a call that is cut off is lost."""
+
 BARE = re.compile(r"[0-9]+(?:[-/][0-9]+)+")
 """A formula that may as well be a date, a range, a score or a fraction of something."""
 
@@ -43,7 +46,7 @@ def formula(question: str) -> str:
     whole, around = found[0].strip(" .,"), f"{figures[: found.start()]} {figures[found.end() :]}"
     is_all = len(numbers(whole)) == len(numbers(figures)) and whole.count("(") == whole.count(")")
     is_meant = CALCULATE.fullmatch(around) if BARE.fullmatch(whole) else not BESIDES.search(around)
-    return whole if is_all and is_meant else ""
+    return whole if is_all and is_meant and len(whole) <= LONGEST else ""
 
 
 def is_part(question: str) -> bool:
