@@ -96,7 +96,7 @@ def test_forged_and_cut_text_is_not_taught(repaired: Any) -> None:
         " The observation answers the question.\nFinal Answer: 1591<|im_end|>",
     ]
     assert learned(RUNS["recovered"], choices) == [
-        ' I will try again.\nAction: calculator\nAction Input: {"expression": "round(48 / 6 + 7, 2)"}',
+        ' I will try again.\nAction: calculator\nAction Input: {"expression": "48 / 6 + 7"}',
         " The observation answers the question.\nFinal Answer: 15<|im_end|>",
     ]
 

@@ -47,7 +47,7 @@ def test_a_run_is_cut_into_pieces_each_by_one_hand() -> None:
 def test_a_reply_that_could_not_be_read_is_one_piece_and_its_complaint_is_of_the_loop() -> None:
     found = list(pieces(open_run(ROOT / "transcripts" / "recovered.yaml")))
     assert found[1].kind == "reply"
-    assert found[1].text.endswith('Action Input: {"expression": "round(48 / 6, 2')
+    assert found[1].text.endswith('Action Input: {"expression": "48 /')
     assert (found[2].kind, found[2].writer) == ("observation", "loop")
     assert found[2].text.startswith("Error: Your message was cut off")
 

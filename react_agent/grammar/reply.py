@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from react_agent.grammar import text
 from react_agent.grammar.spelling import REACT, Spelling
-from react_agent.grammar.tree import NOTHING, Named, Node, but, choice, maybe, repeat, seq
+from react_agent.grammar.tree import NOTHING, Named, Node, but, chars, choice, maybe, repeat, seq
 from react_agent.grammar.values import object_of, text_char
 from react_agent.types import ToolSpec
 
@@ -68,7 +68,8 @@ def _name(spec: ToolSpec, spelling: Spelling) -> str:
 def _answer(specs: Sequence[ToolSpec], spelling: Spelling, bounds: Bounds) -> Node:
     before, behind = spelling.answer
     if bounds.begins:
-        return seq(before, bounds.begins, repeat(PLAIN, 0, bounds.answer or None), behind, LINE_END)
+        more = maybe(seq(chars(" A-Za-z°%€$"), repeat(PLAIN, 0, bounds.answer or None)))
+        return seq(before, bounds.begins, more, behind, LINE_END)
     if spelling.keys:
         return seq(before, repeat(text_char(), 1, bounds.answer or None), behind, LINE_END)
     if bounds.answer:
