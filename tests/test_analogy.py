@@ -274,6 +274,19 @@ def test_a_tool_without_an_example_may_be_meant() -> None:
     assert like(PROMPT.texts, asked, (*SPECS, weather)) is None
 
 
+def test_behind_the_number_of_an_answer_only_words_follow() -> None:
+    tree = form([], bounds=Bounds(said="So.", answer=9, begins="06:40"))
+    for rest, allowed in (
+        ("", True),
+        (" in Rome", True),
+        ("kg", True),
+        (":", False),
+        ("5", False),
+        (".5", False),
+    ):
+        assert fits(tree, f" So.\nFinal Answer: 06:40{rest}") is allowed, rest
+
+
 def replies(spelling: str, specs: Sequence[ToolSpec], bounds: Bounds) -> list[str]:
     tree = form(specs, SPELLINGS[spelling], bounds)
     return [draw(tree, random.Random(seed)) for seed in range(60)]
