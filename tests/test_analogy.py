@@ -251,7 +251,8 @@ def test_after_many_failures_everything_is_free_again() -> None:
 
 def test_a_question_with_other_numbers_is_another_one() -> None:
     assert led("What is 12% of 300 plus 15% of 80?") == Lead(SPECS)
-    assert led("What is half of the population of Chad?") == Lead(SPECS)
+    assert led("What is a third of the population of Chad?") == Lead(SPECS)
+    assert led("What is half of the population of Chad?").specs != SPECS
     assert led("Who wrote Faust in 1808, and who painted Guernica?") == Lead(SPECS)
     assert led("What is 12% of 300, rounded to 2 decimals?").specs != SPECS
     assert values("What is 12 * 7 - 5 * 4 + 3?")["expression"] == ["12 * 7 - 5 * 4 + 3"]

@@ -45,6 +45,8 @@ SAID: Mapping[str, str] = {
 WORDS = (
     r"\b(?:was|were|did)\b[^.?!]*\b(?:before|original|originally|initial|initially|at first)\b",  # the way back
     r"\b(?:save|saves|saved|savings?)\b|便宜了|节省|省了",  # the other part
+    r"\bhalf\b|\bhalves\b|一半",
+    r"\b(?:third|quarter|fifth|tenth)s?\b|三分之|四分之|五分之",
     r"\b(?:largest|biggest|greatest|smallest|maximum|minimum|median)\b|最大|最小|中位",
     r"\b(?:diameter|circumference|perimeter|volume|sphere|triangle|cylinder)\b",
     r"\b(?:why|explain|describe|prove|write an?|don't|do not|without)\b|为什么|解释|不要",
