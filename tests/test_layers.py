@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +92,17 @@ def imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             start = [*package[: len(package) - node.level + 1], *([node.module] if node.module else [])]
             yield from (".".join([*start, alias.name]) for alias in node.names)
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    named = settings["options"]["packages"].split()
+    folders = {path.parent.relative_to(ROOT) for path in SOURCES}
+    found = {".".join(folder.parts) for folder in folders}
+    assert sorted(named) == sorted(
+        name if name.startswith("react_agent") else f"react_agent.{name}" for name in found
+    )
 
 
 def test_every_module_has_a_layer() -> None:
