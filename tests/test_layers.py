@@ -98,8 +98,8 @@ def test_every_package_is_in_the_wheel() -> None:
     settings = configparser.ConfigParser()
     settings.read(ROOT / "setup.cfg")
     named = settings["options"]["packages"].split()
-    folders = {path.parent.relative_to(ROOT) for path in SOURCES}
-    found = {".".join(folder.parts) for folder in folders}
+    folders = {path.parent.relative_to(ROOT) for path in SOURCES if path.name == "__init__.py"}
+    found = (".".join(folder.parts) for folder in folders)
     assert sorted(named) == sorted(
         name if name.startswith("react_agent") else f"react_agent.{name}" for name in found
     )
