@@ -7,9 +7,10 @@ quote is bounded by `AHEAD`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set
 from typing import NamedTuple, Protocol
+
+import regex as re  # before 3.11.5 Python's own reads possessive groups wrongly
 
 from .runs import DEPTH, behind
 from .source import Scan, Source
