@@ -51,16 +51,10 @@ def shown(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> list[Exampl
 def like(texts: Texts, question: str, specs: Sequence[ToolSpec]) -> Example | None:
     """The example that a question is like, None where none is near, or other tools than its own could be meant."""
     known, made = _known(texts, specs)
-    able = _able(texts, known)
-    scores = _scores(question, able, known)
-    best = max(range(len(able)), key=lambda at: scores[at], default=None)
-    if (
-        best is None
-        or scores[best] < NEAR
-        or _is_in_doubt(able[best], known, made, affinity(question, specs))
-    ):
+    score, best = next(iter(_ranked(texts, question, known)), (0.0, None))
+    if best is None or score < NEAR or _is_in_doubt(best, known, made, affinity(question, specs)):
         return None
-    return _with(able[best], known)
+    return _with(best, known)
 
 
 def _is_in_doubt(
@@ -118,19 +112,12 @@ def _words(text: str) -> frozenset[str]:
 
 def _nearest(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list[Example]:
     """The examples for this question, the nearest last."""
-    able = _able(texts, known)
-    scores = _scores(question, able, known)
-    best = sorted(range(len(able)), key=lambda at: (-scores[at], at))[: texts.shown]
-    return [able[at] for at in reversed(best)]
+    return [example for _, example in reversed(_ranked(texts, question, known)[: texts.shown])]
 
 
-def _able(texts: Texts, known: Mapping[str, ToolSpec]) -> list[Example]:
-    """The examples to choose from that only call tools that are there."""
-    return [example for example in texts.nearest if example.needs <= known.keys()]
-
-
-def _scores(question: str, able: Sequence[Example], known: Mapping[str, ToolSpec]) -> list[float]:
-    """How near each example is to the question."""
+def _ranked(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list[tuple[float, Example]]:
+    """The examples to choose from that only call tools that are there, with how near each is, the nearest first."""
+    able = [example for example in texts.nearest if example.needs <= known.keys()]
     near = rank(question, [" ".join((example.question, *example.like)) for example in able])
     asked = terms(question)
     wanted = affinity(question, list({id(spec): spec for spec in known.values()}.values()))
@@ -144,7 +131,8 @@ def _scores(question: str, able: Sequence[Example], known: Mapping[str, ToolSpec
             lost = MISCOUNT
         return near[at] + bonus - lost
 
-    return [score(at) for at in range(len(able))]
+    scores = [score(at) for at in range(len(able))]
+    return [(scores[at], able[at]) for at in sorted(range(len(able)), key=lambda at: (-scores[at], at))]
 
 
 def _with(example: Example, known: Mapping[str, ToolSpec]) -> Example:

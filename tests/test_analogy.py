@@ -25,7 +25,7 @@ from react_agent.parsers import Act, FinalAnswer, read
 from react_agent.parsers.step import Action, Span
 from react_agent.prompt import Prompt
 from react_agent.tools import Toolbox, builtin
-from react_agent.types import Completion, Constraint, Observation, Part, Stream, ToolSpec, Turn
+from react_agent.types import Completion, Constraint, Observation, Stream, ToolSpec, Turn
 
 PROMPT = Prompt.load()
 TABLE = ToolSpec(
@@ -355,16 +355,9 @@ class Sized(Scripted):
             raise self._parameters
         return self._parameters
 
-    def complete(
-        self,
-        parts: Sequence[Part],
-        *,
-        stop: Sequence[str] = (),
-        deadline: float | None = None,
-        constraint: Constraint | None = None,
-    ) -> Stream:
+    def complete(self, parts: Any, *, constraint: Constraint | None = None, **more: Any) -> Stream:
         self.forms.append(str(constraint and constraint.gbnf))
-        return super().complete(parts, stop=stop, deadline=deadline)
+        return super().complete(parts, **more)
 
 
 @pytest.mark.parametrize(
