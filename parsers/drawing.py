@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TypeVar
 
 from . import calls, envelopes, names
 from .blocks import Block
+from .expressions import re
 from .payload import Payload, bracketed
 from .scan import Scanner
 from .schema import squeeze

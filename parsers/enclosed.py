@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .expressions import re
 from .labels import HEAD
 from .payload import Payload, Surroundings, bracketed, find
 from .source import Scan, Source

@@ -6,10 +6,11 @@ bounded by `HEAD` characters a line whatever the line holds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
+
+from .expressions import re
 
 Words: TypeAlias = Mapping[str, tuple[str, ...]]
 """The label words of one language: kind → words, a space where words may be joined by ` `, `_`, `-` or

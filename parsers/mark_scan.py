@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from .blocks import Block, Fence
 from .enclosed import fence_header, is_fence_end, line_head
+from .expressions import re
 from .native import region
 from .parts import Parts
 from .source import Scan

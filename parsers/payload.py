@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import NamedTuple, Protocol
 
-import regex as re  # before 3.11.5 Python's own reads possessive groups wrongly
-
+from .expressions import re
 from .runs import DEPTH, behind
 from .source import Scan, Source
 

@@ -9,9 +9,10 @@ changes what is read: it only saves time.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from .expressions import re
 
 DEPTH = 100
 """Deeper nesting than this is refused."""

@@ -7,12 +7,12 @@ a whole text and single characters are read by the same code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from . import names
 from .blocks import Block
 from .enclosed import FENCE, INLINE_FENCE, fence_header, fenced, is_fence_end, line_head, quoted
+from .expressions import re
 from .labels import COLONS, HEAD, Label
 from .parts import ignore
 from .payload import Payload, bracketed

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from .blocks import Block
 from .enclosed import FENCE, INLINE_FENCE, is_fence_end, line_head
+from .expressions import re
 from .labels import HEAD, IGNORABLE, Label, small
 from .mark_scan import MarkScan
 from .parts import is_certain

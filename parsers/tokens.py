@@ -6,10 +6,11 @@ beginning of one of these.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
+
+from .expressions import re
 
 THINKING: Mapping[str, str] = {
     "<think>": "</think>",

@@ -7,10 +7,10 @@ arguments of a call. It never evaluates anything.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Set
 from typing import Any, NamedTuple
 
+from .expressions import re
 from .faults import Unreadable
 from .payload import BODY, GAP, PLAIN, QUOTES, TRIPLE, WITH_INNER, Context, ends_string
 from .runs import DEPTH, behind, decoded
