@@ -13,13 +13,18 @@ from dataclasses import replace
 from string import Template
 from typing import Any
 
+from react_agent.analogy import is_alike
 from react_agent.prompts import LOOK_UP, Call, Example, Texts
-from react_agent.ranking import NUMBER, PERCENTAGE, marks, rank, terms
+from react_agent.ranking import MONEY, NUMBER, PERCENTAGE, marks, rank, terms
 from react_agent.types import ToolSpec
 
 NEAR = 6.4
 """What an example must score, in units of BM25, to be like a question. Of 100 questions that one is like, the lowest
 had 6.5; the words `what is the` alone make 6.1."""
+
+FEW, CLOSE = 8, 0.4
+"""Of so many nearest examples, the first that a question can be answered as comes before a nearer one that it cannot,
+if it scores at least this share of what that one does."""
 
 MOST_MADE = 3
 """Examples made for tools that none is written for."""
@@ -31,8 +36,8 @@ TOOL_BONUS = 2.0
 """What an example gains, in units of BM25, by calling the tool whose words stand in the question."""
 
 
-MISMATCH = {NUMBER: 2.0, PERCENTAGE: 8.0}
-"""What it loses, in the same units, where only one of it and the question has a number, or a percentage."""
+MISMATCH = {NUMBER: 2.0, PERCENTAGE: 8.0, MONEY: 6.0}
+"""What it loses, in the same units, where only one of it and the question has a number, a percentage, or a price."""
 
 MISCOUNT = 2.0
 """What it loses where both have them, but not as many."""
@@ -131,8 +136,17 @@ def _ranked(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list[
             lost = MISCOUNT
         return near[at] + bonus - lost
 
-    scores = [score(at) for at in range(len(able))]
-    return [(scores[at], able[at]) for at in sorted(range(len(able)), key=lambda at: (-scores[at], at))]
+    scores = {at: score(at) for at in range(len(able)) if near[at]} or dict.fromkeys(range(len(able)), 0.0)
+    ranked = [(scores[at], able[at]) for at in sorted(scores, key=lambda at: (-scores[at], at))]
+    return _alike_first(ranked, question)
+
+
+def _alike_first(ranked: list[tuple[float, Example]], question: str) -> list[tuple[float, Example]]:
+    """Put the first example that the question can be answered as in front, if it is about as near as the nearest."""
+    for at, (score, example) in enumerate(ranked[:FEW]):
+        if score >= CLOSE * ranked[0][0] and is_alike(example, question):
+            return [ranked[at], *ranked[:at], *ranked[at + 1 :]]
+    return ranked
 
 
 def _with(example: Example, known: Mapping[str, ToolSpec]) -> Example:

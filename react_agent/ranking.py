@@ -16,12 +16,17 @@ from functools import lru_cache
 K1, B = 1.2, 0.75
 PIECE = re.compile(r"[a-zà-ÿ]+|[\u4e00-\u9fff]|#%?|[+*/^×÷-]")
 ROUNDING = re.compile(
-    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to)\s+){1,4}\d+ decimals?(?: places)?|\d ?位小数", re.IGNORECASE
+    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to)\s+){1,4}\d+ decimals?(?: places)?|\d ?位小数"
+    r"|(?:\b(?:use|using|in|on|by|the|a)\s+)*\b(?:12|24)[- ]?hours? (?:format|clock|time|system)|(?:12|24) ?小时制",
+    re.IGNORECASE,
 )
-"""How exact an answer is to be says nothing about the kind of question."""
+"""How exact or in which form an answer is to be says nothing about the kind of question."""
 
-NUMBER, PERCENTAGE = "#", "#%"
-"""The terms for any number and for any percentage."""
+NUMBER, PERCENTAGE, MONEY = "#", "#%", "$"
+"""The terms for any number, for any percentage, and for an amount of money."""
+
+SYMBOL, CURRENCY = r"[$€£¥]", r"(?:[$€£¥元]|(?:euros?|eur|dollars?|usd|francs?|cents?|yuan|yen)\b)"
+AMOUNT = re.compile(rf"{SYMBOL} ?\d|\d ?{CURRENCY}", re.IGNORECASE)
 
 COUNTED = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b")
 
@@ -62,7 +67,7 @@ def _index(texts: tuple[str, ...]) -> Mapping[str, Sequence[tuple[int, float]]]:
 
 @lru_cache(maxsize=4096)
 def terms(text: str) -> frozenset[str]:
-    """The words of a text and their pairs and triples; a number is `#`, a percentage `#%`.
+    """The words of a text and their pairs and triples; a number is `#`, a percentage `#%`, a price also `$`.
 
     >>> sorted(terms("5 goats"))
     ['#', '# goat', 'goat']
@@ -71,7 +76,8 @@ def terms(text: str) -> frozenset[str]:
     single = {word for word in words if word not in COMMON}
     pairs = {" ".join(pair) for pair in itertools.pairwise(words)}
     triples = {" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)}
-    return frozenset(single | pairs | triples)
+    money = {MONEY} if AMOUNT.search(text) else set()
+    return frozenset(single | pairs | triples | money)
 
 
 @lru_cache(maxsize=4096)

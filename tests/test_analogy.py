@@ -201,7 +201,9 @@ def test_places_become_time_zones() -> None:
     assert values("How late is it in New York?")["timezone"] == ["America/New_York"]
     assert values("What is the time in Africa/Cairo?")["timezone"] == ["Africa/Cairo"]
     assert values("请问伦敦现在几点？")["timezone"] == ["Europe/London"]
-    assert values("How late is it?")["timezone"] is None
+    assert values("How late is it?")["timezone"] == ["UTC"]
+    assert values("How late is it in Atlantis?")["timezone"] is None
+    assert values("亚特兰蒂斯现在几点？")["timezone"] is None
     assert places_of("Asia/Seoul", "It is UTC-99 here?") == []
     assert places_of("and/or", "In Rome?") == []
 
@@ -251,7 +253,7 @@ def test_after_many_failures_everything_is_free_again() -> None:
 
 def test_a_question_with_other_numbers_is_another_one() -> None:
     assert led("What is 12% of 300 plus 15% of 80?") == Lead(SPECS)
-    assert led("What is a third of the population of Chad?") == Lead(SPECS)
+    assert led("What is a seventh of the population of Chad?") == Lead(SPECS)
     assert led("What is half of the population of Chad?").specs != SPECS
     assert led("Who wrote Faust in 1808, and who painted Guernica?") == Lead(SPECS)
     assert led("What is 12% of 300, rounded to 2 decimals?").specs != SPECS

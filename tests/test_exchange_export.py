@@ -92,8 +92,9 @@ def test_what_is_learned_is_the_replies_and_the_end_of_the_turn() -> None:
 def test_forged_and_cut_text_is_not_taught(repaired: Any) -> None:
     choices = Choices(repaired)
     assert learned(RUNS["forged-observation"], choices) == [
-        ' I multiply 37 by 43.\nAction: calculator\nAction Input: {"expression": "37 * 43"}',
-        " The observation answers the question.\nFinal Answer: 1591<|im_end|>",
+        " 37 is multiplied by 43, then 91 is taken away."
+        '\nAction: calculator\nAction Input: {"expression": "37 * 43 - 91"}',
+        " The observation answers the question.\nFinal Answer: 1500<|im_end|>",
     ]
     assert learned(RUNS["recovered"], choices) == [
         ' I will try again.\nAction: calculator\nAction Input: {"expression": "48 / 6 + 7"}',
@@ -296,7 +297,7 @@ def test_a_trajectory_tells_what_was_cut_and_repaired() -> None:
     first = json.loads(written("atif", RUNS["forged-observation"]))["steps"][2]
     assert first["extra"]["repairs"] == ["invented_observation"]
     assert first["extra"]["completion"].endswith("\nObservation:")
-    assert first["observation"]["results"] == [{"source_call_id": "call_1_1", "content": "1591"}]
+    assert first["observation"]["results"] == [{"source_call_id": "call_1_1", "content": "1500"}]
 
 
 # OTLP
@@ -412,7 +413,7 @@ def test_a_hostile_run_file_stays_text() -> None:
 def test_a_page_can_be_read() -> None:
     page = written("md", RUNS["forged-observation"])
     assert "This was cut from the reply:\n\n```\n\nObservation:\n```" in page
-    assert "Observation `calculator`, written by the tool:\n\n```\n1591\n```" in page
+    assert "Observation `calculator`, written by the tool:\n\n```\n1500\n```" in page
 
 
 # The command

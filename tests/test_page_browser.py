@@ -132,7 +132,7 @@ def test_a_column_of_the_strip_leads_to_its_step_and_says_what_it_took(recovered
         "return [...document.querySelectorAll('.strip title')].map(each => each.textContent)"
     )
     assert told[1] == (
-        "Step 2: 7.6 s · 832 tokens in, 790 of them cached · 27 out; prompt of 2,645 characters, 268 new"
+        "Step 2: 8.1 s · 843 tokens in, 800 of them cached · 27 out; prompt of 2,632 characters, 271 new"
     )
     widths = recovered.run("""
         return [...document.querySelectorAll('.strip a')].map(each => each.getBoundingClientRect().width)""")

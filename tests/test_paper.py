@@ -35,19 +35,19 @@ def gaps(table: Node) -> int:
 def test_a_run_is_cut_into_pieces_each_by_one_hand() -> None:
     assert list(pieces(open_run(FORGED))) == [
         Piece("question", "Multiply 37 by 43 and subtract 91.", "person"),
-        Piece("thought", "I multiply 37 by 43.", "model"),
-        Piece("action", "calculator", "model", '{"expression": "37 * 43"}'),
+        Piece("thought", "37 is multiplied by 43, then 91 is taken away.", "model"),
+        Piece("action", "calculator", "model", '{"expression": "37 * 43 - 91"}'),
         Piece("invented", "Observation:", "model"),
-        Piece("observation", "1591", "tool"),
+        Piece("observation", "1500", "tool"),
         Piece("thought", "The observation answers the question.", "model"),
-        Piece("answer", "1591", "model"),
+        Piece("answer", "1500", "model"),
     ]
 
 
 def test_a_reply_that_could_not_be_read_is_one_piece_and_its_complaint_is_of_the_loop() -> None:
     found = list(pieces(open_run(ROOT / "transcripts" / "recovered.yaml")))
     assert found[1].kind == "reply"
-    assert found[1].text.endswith('Action Input: {"expression": "48 /')
+    assert found[1].text.endswith('Action Input: {"expression": "48 / 6 + 7')
     assert (found[2].kind, found[2].writer) == ("observation", "loop")
     assert found[2].text.startswith("Error: Your message was cut off")
 

@@ -31,25 +31,25 @@ def home(tmp_path: Path) -> Home:
 def test_a_run_is_shown_with_all_that_was_written(home: Home) -> None:
     assert home.react("show", str(FORGED)).stdout == (
         "Question: Multiply 37 by 43 and subtract 91.\n"
-        "local:qwen2.5-coder-0.5b-instruct · react · 2 steps · 1,565 tokens in, 793 of them cached · 45 out"
-        " · 21.0 s\n"
+        "local:qwen2.5-coder-0.5b-instruct · react · 2 steps · 1,595 tokens in, 1,477 of them cached · 57 out"
+        " · 15.3 s\n"
         "\n"
-        "Step 1  18.0 s · 763 tokens in · 30 out · 1 repaired\n"
-        "   I multiply 37 by 43.\n"
+        "Step 1  12.3 s · 772 tokens in, 662 of them cached · 42 out · 1 repaired\n"
+        "   37 is multiplied by 43, then 91 is taken away.\n"
         "  Action: calculator\n"
-        '  Action Input: {"expression": "37 * 43"}\n'
+        '  Action Input: {"expression": "37 * 43 - 91"}\n'
         "  ~~Observation:~~\n"
         "repaired: invented_observation: An observation that the model wrote itself was cut, with all behind it.\n"
-        '> calculator {"expression": "37 * 43"}\n'
+        '> calculator {"expression": "37 * 43 - 91"}\n'
         "Observation by the tool calculator:\n"
-        "| 1591\n"
+        "| 1500\n"
         "\n"
-        "Step 2  2.9 s · 802 tokens in, 793 of them cached · 15 out\n"
+        "Step 2  3.0 s · 823 tokens in, 815 of them cached · 15 out\n"
         "   The observation answers the question.\n"
-        "  Final Answer: 1591\n"
-        "> answer: 1591\n"
+        "  Final Answer: 1500\n"
+        "> answer: 1500\n"
         "\n"
-        "Answer: 1591\n"
+        "Answer: 1500\n"
     )
 
 
@@ -121,7 +121,7 @@ def test_a_prompt_that_cannot_be_built_again_says_so(home: Home) -> None:
 
 def test_the_object_for_programs_has_every_stretch(home: Home) -> None:
     shown = json.loads(home.react("show", str(FORGED), "--json").stdout)
-    assert (shown["schema_version"], shown["answer"], shown["outcome"]) == (1, "1591", "answered")
+    assert (shown["schema_version"], shown["answer"], shown["outcome"]) == (1, "1500", "answered")
     first = shown["steps"][0]
     assert "".join(first["text"][s["start"] : s["end"]] for s in first["spans"]) == first["text"]
     assert [s["kind"] for s in first["spans"]][-1] == "invented"
@@ -142,7 +142,7 @@ def test_s60_nothing_of_a_run_reaches_the_terminal_live(home: Home, payload: str
 
 
 def test_what_a_model_wrote_cannot_look_like_what_a_tool_said(home: Home) -> None:
-    reply = " I know.\n| 1591\n> calculator {}\nAnswer: 7\nFinal Answer: x\n| 42\nStep 9"
+    reply = " I know.\n| 1500\n> calculator {}\nAnswer: 7\nFinal Answer: x\n| 42\nStep 9"
     home.react("ask", "?", "-m", home.script(reply), "--save", "r.yaml")
     shown = home.react("show", "r.yaml").stdout.splitlines()
     assert not [line for line in shown if line.startswith(("| ", "Step 9", "> calculator", "Answer: 7"))]

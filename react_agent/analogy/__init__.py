@@ -6,8 +6,8 @@ order, and how their arguments are made; what is left to the model is which word
 the results stand where. That is reasoning by analogy (Gentner, Structure-Mapping, 1983), and only as good as the
 example is near.
 
-Read `pair.py`, what stands beside what; `figures.py`, `formula.py`, `times.py` and `sums.py` for expressions;
-`words.py` for texts; `likeness.py`, when it is no analogy; then this.
+Read `pair.py`, what stands beside what; `figures.py`, `formula.py`, `lists.py`, `times.py` and `sums.py` for
+expressions; `words.py` for texts; `likeness.py`, when it is no analogy; then this.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from react_agent.analogy.figures import numbers
 from react_agent.analogy.likeness import is_alike, refers_back
+from react_agent.analogy.lists import stretched
 from react_agent.analogy.pair import Pair
-from react_agent.analogy.sums import answer_like, is_sum, sums
-from react_agent.analogy.words import offered, places_of, runs, varied
+from react_agent.analogy.sums import answer_like, is_sum, numbers_like, sums
+from react_agent.analogy.words import HERE, offered, places_of, runs, varied
 from react_agent.grammar import FREE, UNLIKE, Bounds
 from react_agent.parsers.fitting import Inexact, Misfit, fit
 from react_agent.parsers.schema import resolve
@@ -31,7 +31,7 @@ from react_agent.parsers.step import Act
 from react_agent.prompts import Call, Example
 from react_agent.types import ToolSpec, Turn
 
-__all__ = ["Lead", "lead", "refers_back"]
+__all__ = ["Lead", "is_alike", "lead", "refers_back"]
 
 FAILURES = 4
 """After so many failures in a row the example is left: any tool may be called, or an answer given."""
@@ -57,11 +57,13 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
     free = Lead(tuple(specs))
     if example is None or not is_alike(example, question) or _failures(turns) >= FAILURES:
         return free
+    example = stretched(example, question)
     read = _read(turns)
     results, done = tuple(text for _, text in read), example.calls[: len(read)]
     if [tool for tool, _ in read] != [call.tool for call in done]:
         return free
-    pair = Pair(example.question, question, tuple(call.observation for call in done), results)
+    asked, question = _without_keys(example.question, done), _without_keys(question, _calls(turns))
+    pair = Pair(asked, question, tuple(call.observation for call in done), results)
     if len(done) == len(example.calls):
         said = None if re.search(r"\d", example.thought) else example.thought
         return Lead((), Bounds(THOUGHT, said, max(ANSWER, len(question)), answer_like(example.answer, pair)))
@@ -76,6 +78,23 @@ def _read(turns: Sequence[Turn]) -> list[tuple[str, str]]:
     acts = [(turn.step.actions, turn.observations) for turn in turns if isinstance(turn.step, Act)]
     pairs = (pair for actions, seen in acts for pair in zip(actions, seen, strict=False))
     return [(action.tool, seen.text) for action, seen in pairs if seen.kind == "tool"]
+
+
+def _calls(turns: Sequence[Turn]) -> list[Call]:
+    """The calls so far, as an example has them."""
+    steps = [turn.step for turn in turns if isinstance(turn.step, Act)]
+    return [Call("", action.tool, action.arguments, "") for step in steps for action in step.actions]
+
+
+def _without_keys(asked: str, calls: Sequence[Call]) -> str:
+    """A question without what was looked up in its words, if that has a number: it is a name, and no quantity."""
+    for call in calls:
+        for value in call.arguments.values() if isinstance(call.arguments, Mapping) else ():
+            if isinstance(value, str) and re.search(r"[^\W\d].*\d", value) and not is_sum(value):
+                asked = re.sub(
+                    rf"{re.escape(value)}(?!\w)", re.sub(r"[\W\d]+", " ", value), asked, flags=re.IGNORECASE
+                )
+    return asked
 
 
 def _failures(turns: Sequence[Turn]) -> int:
@@ -142,12 +161,14 @@ def _values(
 ) -> list[Any]:
     """What may stand where the example has `value`; nothing where it does not tell."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        asked = numbers(pair.question) if f"{value:g}" in numbers(pair.asked) else []
+        asked = numbers_like(f"{value:g}", pair)
         return [json.loads(each) for each in asked if not each.endswith("%")]
     if not isinstance(value, str):
         return []
     if is_sum(value):
         return sums(value, pair)
+    if value == HERE:
+        return [HERE]
     if zones := places_of(value, pair.question):
         return zones
     likely = runs(value, pair.asked, pair.question)

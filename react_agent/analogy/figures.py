@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from react_agent.ranking import ROUNDING
+from react_agent.ranking import CURRENCY, ROUNDING, SYMBOL
 
 NUMBER = re.compile(
     r"""((?:(?<![\w.)])-)?(?<![\w.])
@@ -14,6 +14,7 @@ NUMBER = re.compile(
     %?|[一二三四五六七八九]折)(?:[ ]?([A-Za-z]+|[\u4e00-\u9fff]))?""",
     re.VERBOSE | re.IGNORECASE,
 )
+PRICE = re.compile(rf"{SYMBOL} ?[0-9][0-9.,]*|[0-9][0-9.,]* ?{CURRENCY}", re.IGNORECASE)
 PERCENT = re.compile(r"(?<=[0-9]) ?per ?cent\b", re.IGNORECASE)
 WIDE = str.maketrans("０１２３４５６７８９．％−", "0123456789.%-")
 """Signs that are written in more than one width. Figures of other scripts are no numbers of an expression."""
@@ -60,6 +61,16 @@ def figures(text: str) -> list[tuple[str, str]]:
     written = WORD.sub(lambda match: SPELLED.get(match[0].lower(), match[0]), text.translate(WIDE))
     found = NUMBER.findall(re.sub(r"(?<=[0-9])[-:/](?=[0-9])", " ", PERCENT.sub("%", written)))
     return [(plain(number), word.lower()) for number, word in found]
+
+
+def amounts(text: str) -> list[str]:
+    """The numbers of a text that are amounts of money.
+
+    >>> amounts("5 friends split 263.75 dollars, $40 and 7 kg")
+    ['263.75', '40']
+    """
+    found = (re.search(r"[0-9][0-9.,]*[0-9]|[0-9]", each[0]) for each in PRICE.finditer(text))
+    return [plain(each[0]) for each in found if each]
 
 
 def plain(number: str) -> str:

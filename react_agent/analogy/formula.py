@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import re
 
-from react_agent.analogy.figures import WIDE, numbers
+from react_agent.analogy.figures import WIDE, numbers, without_decimals
+
+SIGNS = {
+    "plus": "+",
+    "minus": "-",
+    "times": "*",
+    "multiplied by": "*",
+    "divided by": "/",
+    "加": "+",
+    "加上": "+",
+    "减": "-",
+    "减去": "-",
+    "乘": "*",
+    "乘以": "*",
+    "除以": "/",
+}
+SPOKEN = re.compile(
+    rf"(?<=[0-9)]) ?({'|'.join(sorted(SIGNS, key=len, reverse=True))}) ?(?=[(0-9-])", re.IGNORECASE
+)
+"""Signs that are written as words between two numbers."""
 
 OPERATOR, OPERAND = r"(?: (?:\*\*|[*/+×÷^-]) |\*\*|[*/+×÷^-])", r"\(*[0-9][0-9.,]*+\)*"
-FORMULA = re.compile(rf"(?<![\w.,(]){OPERAND}(?:{OPERATOR}{OPERAND})+(?!%)")
+FORMULA = re.compile(rf"(?<![\w.,(])-?{OPERAND}(?:{OPERATOR}{OPERAND})+(?!%)")
 
 LONGEST = 150
 """Characters of a formula: each figure may be a token, and a call that is cut off is lost."""
@@ -24,7 +43,8 @@ BESIDES = re.compile(
 """What is done with a formula besides calculating it."""
 
 CALCULATE = re.compile(
-    r"(?:what|how much|is|are|the|of|result|value|calculate|compute|evaluate|work|out|solve|please|give|tell|me"
+    r"(?:what|how much|is|are|the|of|result|value|write|express|as|an?|decimal|number|calculate|compute|evaluate"
+    r"|work|out|solve|please|give|tell|me"
     r"|请问?|计算|一下|算|等于|是|多少|几|的|结果|[\s?!.,:;=？。，：])*",
     re.IGNORECASE,
 )
@@ -36,10 +56,23 @@ def formula(question: str) -> str:
 
     >>> formula("What is (12 - 7.5) * 48?"), formula("What is 12-7?"), formula("Take 3/5 of it.")
     ('(12 - 7.5) * 48', '12-7', '')
+    >>> formula("What is 90 minus 3 times 12?"), formula("What is 2 divided by 3, to 2 decimals?")
+    ('90 - 3 * 12', '2 / 3')
     >>> is_part("The root of 16 + 9?"), is_part("16 + 9?"), is_part("The root of 16?")
     (True, False, False)
     """
-    figures = question.translate(WIDE)
+    figures = without_decimals(question.translate(WIDE))
+    return _whole(figures) or _whole(SPOKEN.sub(lambda said: f" {SIGNS[said[1].lower()]} ", figures))
+
+
+def is_part(question: str) -> bool:
+    """Whether a question has all its numbers in one formula, and does more with it than calculate it."""
+    found = FORMULA.search(question.translate(WIDE))
+    return bool(found and not formula(question) and len(numbers(found[0])) == len(numbers(question)))
+
+
+def _whole(figures: str) -> str:
+    """The formula that has all numbers of a text, if it is only to be calculated."""
     found = FORMULA.search(figures)
     if not found:
         return ""
@@ -47,9 +80,3 @@ def formula(question: str) -> str:
     is_all = len(numbers(whole)) == len(numbers(figures)) and whole.count("(") == whole.count(")")
     is_meant = CALCULATE.fullmatch(around) if BARE.fullmatch(whole) else not BESIDES.search(around)
     return whole if is_all and is_meant and len(whole) <= LONGEST else ""
-
-
-def is_part(question: str) -> bool:
-    """Whether a question has all its numbers in one formula, and does more with it than calculate it."""
-    found = FORMULA.search(question.translate(WIDE))
-    return bool(found and not formula(question) and len(numbers(found[0])) == len(numbers(question)))

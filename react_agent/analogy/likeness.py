@@ -9,13 +9,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 
 from react_agent.analogy.figures import numbers, without_decimals
 from react_agent.analogy.formula import formula, is_part
+from react_agent.analogy.lists import stretched
 from react_agent.analogy.sums import SIGN, is_sum
-from react_agent.analogy.times import RATE, counted, named
-from react_agent.analogy.words import places_of, quoted
+from react_agent.analogy.times import RATE, counted, duration, named
+from react_agent.analogy.words import A_PLACE, HERE, places_of, quoted
 from react_agent.prompts import Example
+
+NAMED = re.compile(
+    r"(?<!^)(?<![.?!] )\b(?!(?:UTC|GMT|YYYY|MM|DD|HH|AM|PM|I|Mon|Tues?|Wed|Thu|Fri|Sat|Sun)\w*)[A-Z]\w*(?: [A-Z]\w*)*"
+    r"|^(?!请|现在|今天|目前|今年|告诉)[\u4e00-\u9fff]"
+)
+"""Names that may be those of places."""
 
 LONGEST = 500
 """Characters of a question that can be like an example: those have less than 150."""
@@ -35,24 +43,59 @@ REFERRING = re.compile(
 """Words that stand for something said before."""
 
 SAID: Mapping[str, str] = {
-    "+": r"\b(?:add|plus)\b",
-    "-": r"\b(?:subtract|minus)\b",
-    "*": r"(?<!many )\btimes\b|\bmultipl",
-    "/%": r"\bdivide",
+    "+": r"\b(?:add|plus)\b|加(?!税)",
+    "-": r"\b(?:subtract|minus)\b|减去",
+    "*": r"(?<!many )\btimes\b|\bmultipl(?:y|ied|ies)|乘",
+    "/%": r"\bdivide|除以",
+    "%": r"\bmod(?:ulo)?\b|\bremainder\b|余数",
 }
 """Signs of an expression by the words for them."""
 
-WORDS = (
-    r"\b(?:was|were|did)\b[^.?!]*\b(?:before|original|originally|initial|initially|at first)\b",  # the way back
-    r"\b(?:save|saves|saved|savings?)\b|便宜了|节省|省了",  # the other part
-    r"\bhalf\b|\bhalves\b|一半",
-    r"\b(?:third|quarter|fifth|tenth)s?\b|三分之|四分之|五分之",
-    r"\b(?:largest|biggest|greatest|smallest|maximum|minimum|median)\b|最大|最小|中位",
-    r"\b(?:diameter|circumference|perimeter|volume|sphere|triangle|cylinder)\b",
-    r"\b(?:why|explain|describe|prove|write an?|don't|do not|without)\b|为什么|解释|不要",
-    r"\bwhich\b[^?]*\bor\b",
-    r"\b(?:tomorrow|yesterday)\b|明天|后天|昨天|前天",
+UP = r"raises?|increas\w*|grow\w*|rises?|rose|including"
+DOWN = r"off|discount\w*|reduced|rebate|cheaper"
+
+TURNING = (
+    r"\b(?:before|original|originally|initial|initially|at first)\b(?! the hour)",  # the way back
+    r"^(?!.*\btimes\b).*(?:\bthan\b|\bdifference\b|\bgap\b|\bbetween\b)|比.*[多少高低贵大小长短快慢重轻]|相差",
+    r"\b(?:fewer|less|lower|shorter|smaller|cheaper than|lighter|younger|colder|behind)\b",
+    r"\b(?:down|falls?|fell|drops?|dropped|decreas\w*|shrinks?|declin\w*)\b",
+    rf"\d ?%.*\b(?:{DOWN}|away)\b|\b(?:{DOWN})\b.*\d ?%|降价|打折|优惠",
+    rf"\d ?%.*\b(?:{UP}|included|on top|surcharge|added)\b|\b(?:{UP}|plus)\b.*\d ?%"
+    r"|\bwith (?:an? )?\d+ ?% (?:sales )?(?:tax|vat|service|extra)\b|上涨|涨价|增加",
+    r"\bremainder\b|\bmod(?:ulo)?\b|\bremains? when\b|余数|余几",
+    r"\b(?:circumference|perimeter)\b|周长",
+    r"\btomorrow\b|明天",
+    r"\byesterday\b|昨天",
+    r"后天|前天",
     r"\bago\b|以前|之前|钟前|小时前|天前",
+)
+"""Words that turn a question round: one of two that has them is not like the other."""
+
+NARROWING = (
+    r"\b(?:save|saves|saved|savings?(?! account))\b|便宜了|节省|省了",  # the other part
+    r"\bhalf\b|\bhalves\b|一半",
+    r"\bthirds?\b|三分之",
+    r"\bquarters?\b|四分之",
+    r"\bfifths?\b|五分之",
+    r"\btenths?\b|十分之",
+    r"\b(?:sixth|seventh|eighth|ninth|twelfth|hundredth)s?\b|[六七八九]分之",
+    r"\b(?:twice|doubled?)\b|两倍",
+    r"\b(?:maximum|(?:larg|bigg|great|high|long|tall|heavi|old|deep|wid|fast|hott)est)\b(?! common)|最[大高长]",
+    r"\b(?:minimum|least|(?:small|low|short|light|young|cheap|slow|cold)est)\b(?! common)|最[小低短]",
+    r"\b(?:average|mean)\b|平均",
+    r"\bmedian\b|中位",
+    r"\bsum\b|\badd up\b",
+    r"\bproduct\b|积",
+    r"\bdiameter\b|直径",
+    r"\bvolume\b|体积",
+    r"\barea\b(?! of (?-i:[A-Z]))|面积",
+    r"\bhypotenuse\b|\bdiagonal\b|斜边",
+    r"\b(?:sphere|ball|cone|cylinder|pyramid)\b",
+    r"\b(?:left|remain(?:ing|s?(?! when))|rest|still|taken|empty|broken?|breaks?|lost|loses?|eaten|eats?|stays?"
+    r"|returns?|returned|absent|gone)\b|还剩|剩下",
+    r"\b(?:why|explain|describe|prove|write an?(?! decimal)|don't|do not|without(?! interest))\b|为什么|解释|不要",
+    r"\bwhich\b[^?]*\bor\b",
+    r"\bwhich\b[^?]*,[^?]*,[^?]*\bor\b",  # of three
     r"^\W*(?:is|are|was|were|does|did|has|have|do|(?:can|could|will|would)(?! you))\b(?! not)|吗",  # yes or no
     r"\d{4}-\d\d?-\d\d?|\d:\d\d",
     RATE.pattern,
@@ -67,16 +110,20 @@ def is_alike(example: Example, question: str) -> bool:
     >>> is_alike(tent, "What do I save if 30% is taken off 90 dollars?")
     False
     """
+    if len(question) > LONGEST:
+        return False
+    example = stretched(example, question)
     asked = example.question
-    return len(question) <= LONGEST and not any(
+    return not any(
         (
             _has_other_numbers(example, question),
-            any(re.search(each, question, re.I) and not re.search(each, asked, re.I) for each in WORDS),
+            _having(TURNING, question) != _having(TURNING, asked),
+            not _having(NARROWING, question) <= _having(NARROWING, asked),
             len(_questions(question)) > max(len(_questions(asked)), 1),
             len(named(question)) > 1 >= len(named(asked)),
             counted(question) and len(named(asked)) < 2 and counted(question) != counted(asked),
             _has_other_signs(example, question),
-            _has_more_places(example, question),
+            _has_other_places(example, question),
         )
     )
 
@@ -90,6 +137,12 @@ def refers_back(question: str) -> bool:
     return REFERRING.search(question) is not None
 
 
+@lru_cache(maxsize=4096)
+def _having(kinds: tuple[str, ...], text: str) -> frozenset[str]:
+    """Which kinds of words a text has."""
+    return frozenset(each for each in kinds if re.search(each, text, re.IGNORECASE))
+
+
 def _has_other_numbers(example: Example, question: str) -> bool:
     """Whether some numbers or percentages have no place in the example, or it some that are not here.
 
@@ -97,7 +150,7 @@ def _has_other_numbers(example: Example, question: str) -> bool:
     """
     if not example.calls:
         return len(numbers(question)) > len(numbers(example.question))
-    if formula(question):
+    if formula(question) or (duration(question) and duration(example.question)):
         return False
     own, there = (
         Counter(each.endswith("%") for each in numbers(without_decimals(text)))
@@ -121,10 +174,12 @@ def _has_other_signs(example: Example, question: str) -> bool:
     return is_fixed and any(not set(signs) & set(made) for signs in said)
 
 
-def _has_more_places(example: Example, question: str) -> bool:
-    """Whether a question names more places than the example asks the time of."""
-    asked = [value for value in _values(example) if places_of(value, value)]
-    return bool(asked) and len(places_of(asked[0], question)) > len(asked)
+def _has_other_places(example: Example, question: str) -> bool:
+    """Whether a question names more places than the example asks the time of, or fewer; unknown names may be places."""
+    zones = [value for value in _values(example) if value == HERE or places_of(value, value)]
+    wanted = sum(zone != HERE for zone in zones)
+    known = sum(zone != HERE for zone in places_of(A_PLACE, question))
+    return bool(zones) and not known <= wanted <= max(known, len(NAMED.findall(question)))
 
 
 def _values(example: Example) -> list[str]:

@@ -8,10 +8,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from react_agent.analogy.figures import PAIR, decimals, figures, numbers, plain, signs, without_decimals
+from react_agent.analogy.figures import (
+    PAIR,
+    amounts,
+    decimals,
+    figures,
+    numbers,
+    plain,
+    signs,
+    without_decimals,
+)
 from react_agent.analogy.formula import formula
+from react_agent.analogy.lists import listed
 from react_agent.analogy.pair import Pair
-from react_agent.analogy.times import factors
+from react_agent.analogy.times import duration, factors
+from react_agent.errors import ToolError
+from react_agent.tools.calculator import evaluate
 
 MOST = 200
 """Expressions to choose from."""
@@ -46,12 +58,27 @@ def sums(expression: str, pair: Pair) -> list[str]:
     (['60 / 4'], ['3 * 8', '8 * 3'])
     """
     if whole := formula(pair.question):
-        return [whole]
+        return [_rounded(whole, decimals(pair.question))]
+    if (old := duration(pair.asked)) and old == expression:
+        return [new] if (new := duration(pair.question)) else []
     inner, places = _unrounded(expression, pair)
     parts = SLOT.split(_in_units(inner, pair))
     slots = list(dict.fromkeys(parts[1::2]))
     found = [text for given in _fillings(slots, pair) for text in _signed(_filled(parts, given), pair)]
-    return [_rounded(text, places) for text in dict.fromkeys(_kept(found, pair.question))][:MOST]
+    likely = _positive(list(dict.fromkeys(_kept(found, pair.question)))[:MOST])
+    return [_rounded(text, places) for text in likely]
+
+
+def numbers_like(number: str, pair: Pair) -> list[str]:
+    """The numbers that may stand for one that the example asked or observed; nothing for any other.
+
+    >>> numbers_like("96", Pair("Tower A in feet?", "Tin in kelvin?", ("96 m",), ("231.93 C",)))
+    ['231.93']
+    """
+    seen = _seen(number, pair)
+    if seen is None and number in numbers(without_decimals(pair.asked)):
+        seen = numbers(without_decimals(pair.question))
+    return seen or []
 
 
 def answer_like(answer: str, pair: Pair) -> str:
@@ -72,6 +99,24 @@ def answer_like(answer: str, pair: Pair) -> str:
     whole, wanted = "".join(texts), decimals(pair.question)
     is_too_exact = wanted is not None and len(whole.partition(".")[2]) > wanted
     return "" if len(texts) < len(parts) or is_too_exact else whole
+
+
+def _positive(expressions: list[str]) -> list[str]:
+    """Those with a value above zero, if any: which number is taken from which is told by which is larger.
+
+    >>> _positive(["57 - 1200", "1200 - 57"]), _positive(["5 - 12"])
+    (['1200 - 57'], ['5 - 12'])
+    """
+    if len(expressions) < 2 or not any(" - " in each for each in expressions):
+        return expressions
+    return [each for each in expressions if _is_positive(each)] or expressions
+
+
+def _is_positive(expression: str) -> bool:
+    try:
+        return float(evaluate(expression)) > 0
+    except (ToolError, ValueError):
+        return False
 
 
 def _unrounded(expression: str, pair: Pair) -> tuple[str, int | None]:
@@ -124,10 +169,15 @@ def _options(slot: str, pair: Pair) -> list[str]:
     words = dict(there)
     if slot not in words:
         return [slot]
-    alike = [number for number, word in here if word and word == words[slot]]
-    if not alike and _is_told_by_words(here) and _shape(here) == _shape(there):
+    old, new = listed(pair.asked), listed(pair.question)
+    if slot in old and len(new) == len(old):
+        return [new[old.index(slot)]]
+    if _is_told_by_words(here) and _shape(here) == _shape(there):
         return [here[[number for number, _ in there].index(slot)][0]]
+    alike = [number for number, word in here if word and word == words[slot]]
     same = [number for number, _ in here]
+    if alike == [] and (paid := amounts(pair.question)) and (prices := amounts(pair.asked)):
+        same = [number for number in same if (number in paid) == (slot in prices)]
     kind = [number for number in alike or same if number.endswith("%") == slot.endswith("%")]
     return list(dict.fromkeys(kind))
 

@@ -9,8 +9,8 @@ UNITS: Mapping[str, str] = {
     "second": r"\bseconds?\b|秒",
     "minute": r"\bminutes?\b|分钟",
     "hour": r"\bhours?\b|小时|钟头",
-    "day": r"\bdays?\b(?! of the)|天",
-    "week": r"\bweeks?\b|周|星期",
+    "day": r"\bdays?\b(?! of the)|(?<![今明昨后前])天",
+    "week": r"\bweeks?\b|(?:周|星期)(?![几一二三四五六日天])",
     "month": r"\bmonths?\b|个月",
     "year": r"\byears?\b|年",
 }
@@ -70,6 +70,35 @@ def factors(text: str) -> str | None:
         [f" * {step}" for step in way] if counted(text) == {large} else [f" / {step}" for step in way[::-1]]
     )
     return "".join(signs) or None
+
+
+def duration(question: str) -> str:
+    """What 3 days and 5 hours are in the unit that is asked for; empty where none is, or there is one unit only.
+
+    >>> duration("How many seconds are 3 days and 5 hours?"), duration("How many seconds are 3 days?")
+    ('3 * 24 * 60 * 60 + 5 * 60 * 60', '')
+    """
+    asked = [unit for unit in UNITS if _with(unit, r"(?:how many |多少个?)", question)]
+    given = {unit: _with(unit, r"([0-9]+(?:\.[0-9]+)?) ?个?", question) for unit in reversed(list(UNITS))}
+    counts = {unit: found[0] for unit, found in given.items() if len(found) == 1}
+    if len(asked) != 1 or len(counts) < 2 or len(counts) < sum(map(bool, given.values())):
+        return ""
+    parts = [_as_unit(count, unit, asked[0]) for unit, count in counts.items()]
+    return " + ".join(parts) if all(parts) else ""
+
+
+def _with(unit: str, before: str, text: str) -> list[str]:
+    """What stands before each mention of a unit."""
+    return re.findall(f"{before}(?:{UNITS[unit]})", text, re.IGNORECASE)
+
+
+def _as_unit(count: str, unit: str, asked: str) -> str:
+    """So many of a unit in another one; empty where no way leads there."""
+    if unit == asked:
+        return count
+    small, large = sorted((unit, asked), key=list(UNITS).index)
+    way = _way(small, large)
+    return count + "".join(f" * {step}" if unit == large else f" / {step}" for step in way) if way else ""
 
 
 def _way(small: str, large: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from react_agent.errors import ToolError
@@ -23,6 +24,9 @@ SHORT = 3
 
 MOST, LONGEST = 200, 100
 """Texts to choose from, and the characters of each."""
+
+HERE, A_PLACE = "UTC", "Europe/Paris"
+"""The zone of an example that asks for no place, and one of a place."""
 
 PIECE = 6
 """Words of what an error offers."""
@@ -79,8 +83,8 @@ def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: s
     spelled = {word.lower(): word for word in words}
     is_name = _is_name(spelled.get(here[-1].lower(), here[-1]))
     tails = [words[n : n + new] for n in range(len(words) - new + 1)]
-    used = {word.lower() for word in here}
-    fresh = [tail for tail in tails if used.isdisjoint(word.lower() for word in tail)]
+    used = terms(" ".join(here))
+    fresh = [tail for tail in tails if used.isdisjoint(term for word in tail for term in terms(word))]
     alike = [tail for tail in fresh if _is_name(tail[-1]) == is_name]
     return _choices(" ".join([*kept, *tail]) for tail in alike or fresh)
 
@@ -141,6 +145,7 @@ def _choices(texts: Iterable[str]) -> list[str]:
     return list(itertools.islice(dict.fromkeys(fitting), MOST))
 
 
+@lru_cache(maxsize=4096)
 def _zone(name: str) -> str:
     """The name of the time zone that a place has; empty for none, and for the place where we are."""
     if len(name) <= SHORT and name.isascii() and not name.isupper():

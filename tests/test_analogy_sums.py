@@ -1,0 +1,114 @@
+"""Sums made for questions that are told in other words, with other numbers, and more or fewer of them."""
+
+from __future__ import annotations
+
+import pytest
+from test_analogy import PROMPT, SPECS, found, led, values
+
+from react_agent.analogy import Lead, is_alike
+from react_agent.examples import like
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        (
+            "A right triangle has legs of 20 cm and 21 cm. How long is its hypotenuse?",
+            "sqrt(20 ** 2 + 21 ** 2)",
+        ),
+        ("Which number gives 1296 when squared?", "sqrt(1296)"),
+        ("How many seconds are 2 hours and 5 minutes?", "2 * 60 * 60 + 5 * 60"),
+        ("How many minutes are 1 week, 2 days and 3 hours?", "1 * 7 * 24 * 60 + 2 * 24 * 60 + 3 * 60"),
+        ("What is the mean of 4, 8, 15, 16, 23 and 42?", "(4 + 8 + 15 + 16 + 23 + 42) / 6"),
+        ("Add up 1250, 3,100, 47.5 and 9.", "1250 + 3100 + 47.5 + 9"),
+        ("What is the average of 5, 9 and 10?", "(5 + 9 + 10) / 3"),
+        ("What is 7012 modulo 45?", "7012 % 45"),
+        ("What is -12 + 5 * 3 - 8 / 4?", "-12 + 5 * 3 - 8 / 4"),
+        ("What is 90 minus 3 times 12?", "90 - 3 * 12"),
+        ("What is 100 divided by 7? Round to 3 decimals.", "round(100 / 7, 3)"),
+        ("Write 5/8 as a decimal number.", "5/8"),
+        ("请计算 1200 除以 48 的结果。", "1200 / 48"),
+        ("A radio costs 60 dollars after a 25% discount. What was its original price?", "60 / (1 - 25%)"),
+        ("A bike for 400 euros has a 25% discount. What does it cost?", "400 * (1 - 25%)"),
+        ("Four friends split a bill of 96.40 euros equally. How much does each pay?", "96.40 / 4"),
+        (
+            "A printer makes 20 pages per minute. How many minutes does it take to print 900 pages?",
+            "900 / 20",
+        ),
+        (
+            "A bus uses 24 liters of fuel per 100 km. How many liters does it need for 350 km?",
+            "24 * 350 / 100",
+        ),
+        ("Visitors went up from 800 to 920. By how many percent is that?", "(920 - 800) / 800 * 100"),
+        ("Visitors went down from 920 to 800. By how many percent is that?", "(920 - 800) / 920 * 100"),
+        (
+            "A pool holds 5000 liters and loses 12 liters an hour. How many are left after 2 days?",
+            "5000 - 12 * 2 * 24",
+        ),
+        ("Subtract 57 from 1200, then divide by 9.", "(1200 - 57) / 9"),
+        ("A boat goes 18 km/h for 4.5 hours. How far does it get?", "18 * 4.5"),
+        ("A shelf has 6 rows of 40 books. 25 books are taken. How many are left?", "6 * 40 - 25"),
+        ("What is a quarter of 360?", "360 / 4"),
+        ("仓库有 30 箱梨，每箱 12 个，卖掉了 45 个，还剩多少个？", "30 * 12 - 45"),
+    ],
+)
+def test_the_sum_is_told_by_the_question(question: str, expression: str) -> None:
+    assert expression in values(question)["expression"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("What is the mean of 4, 8, 15, 16, 23 and 42?", "(4 + 8 + 15 + 16 + 23 + 42) / 6"),
+        ("What is 7 minus 12?", "7 - 12"),
+        ("Four friends split a bill of 96.40 euros equally. How much does each pay?", "96.40 / 4"),
+        ("How many seconds are 2 hours and 5 minutes?", "2 * 60 * 60 + 5 * 60"),
+        ("Visitors went up from 800 to 920. By how many percent is that?", "(920 - 800) / 800 * 100"),
+    ],
+)
+def test_no_other_sum_can_be_meant(question: str, expression: str) -> None:
+    assert values(question)["expression"] == [expression]
+
+
+def test_the_number_of_a_record_is_no_quantity() -> None:
+    record = "customer Ida Lund, 8 units at 2.50 USD each, status open"
+    for question in (
+        "The customer of order 3001 sends 5 units back. What is the rest worth, in USD?",
+        "5 units of order 3001 are returned. What is the value of the units that are left?",
+    ):
+        assert values(question, found("order 3001", record))["expression"] == ["(8 - 5) * 2.50"]
+
+
+def test_what_was_looked_up_is_converted() -> None:
+    asked = "What is the melting point of zinc in degrees Fahrenheit?"
+    assert [call.tool for call in like(PROMPT.texts, asked, SPECS).calls] == ["almanac", "convert_units"]  # type: ignore[union-attr]
+    assert values(asked, found("melting point of zinc", "419.53 C"))["value"] == [419.53]
+
+
+def test_the_nearest_example_is_one_that_the_question_can_be_answered_as() -> None:
+    for question in (
+        "Which weekday is it now in Rome?",
+        "How many fewer books has Ann than Bob has, if it is 3 and 9?",
+    ):
+        near = like(PROMPT.texts, question, SPECS)
+        assert near is None or is_alike(near, question) or led(question) == Lead(SPECS)
+    assert (
+        like(PROMPT.texts, "Which weekday is it now in Rome?", SPECS).question
+        == "Which weekday do they have in Lima?"
+    )  # type: ignore[union-attr]
+    assert like(PROMPT.texts, "Which weekday is it now?", SPECS).question == "Which weekday is it today?"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which is the cheapest of a helmet, a saddle or a rope?",
+        "A radio for 80 dollars is 25% more expensive than before. What was it?",
+        "What is a ninth of 360?",
+        "What is the sum of 3 and 4 times 5?",
+        "What is 12% of 300 plus 5?",
+        "What is the date two weeks from today?",
+    ],
+)
+def test_what_no_example_can_tell_is_left_free(question: str) -> None:
+    assert led(question) == Lead(SPECS)
