@@ -35,7 +35,7 @@ from react_agent.types import (
 TOLD_AT, STOPPED_AT = 3, 4
 """The same call with the same result: the model is told at the third time, the run ends at the fourth."""
 
-SMALL = 1_000_000_000
+SMALL = 2_000_000_000
 """Parameters of a model below which it does better where the nearest example decides what it can."""
 
 Sight: TypeAlias = Piece | Step | Observation | Thinking

@@ -112,3 +112,31 @@ def test_the_nearest_example_is_one_that_the_question_can_be_answered_as() -> No
 )
 def test_what_no_example_can_tell_is_left_free(question: str) -> None:
     assert led(question) == Lead(SPECS)
+
+
+@pytest.mark.parametrize(
+    ("question", "tools"),
+    [
+        ("What is the population of Norway?", ["almanac"]),
+        ("What does a kettle cost after a 10 dollar coupon?", ["almanac", "calculator"]),
+        ("What do a kettle and a lamp cost together?", ["almanac", "almanac", "calculator"]),
+        ("How many fewer people live in Malta than in Laos?", ["almanac", "almanac", "calculator"]),
+        ("What time is it in Lagos?", ["current_time"]),
+    ],
+)
+def test_one_thing_is_looked_up_for_one_and_two_for_two(question: str, tools: list[str]) -> None:
+    near = like(PROMPT.texts, question, SPECS)
+    assert near is not None
+    assert [call.tool for call in near.calls] == tools
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many days are between March 3 and March 20?",
+        "What do a lamp, a kettle and a keyboard cost together?",
+        "How much is 3 dozen eggs at 0.25 dollars each?",
+    ],
+)
+def test_words_that_make_another_question_of_it_are_noticed(question: str) -> None:
+    assert like(PROMPT.texts, question, SPECS) is None or led(question) == Lead(SPECS)

@@ -25,6 +25,13 @@ NAMED = re.compile(
 )
 """Names that may be those of places."""
 
+JOINING = re.compile(
+    r"\b(?:and|plus|than|or|both|together|between|combined|ahead|behind)\b|\b(?:by|to) the\b|\bas\b.*\bas\b"
+    r"|[,，、和与比加]",
+    re.IGNORECASE,
+)
+"""What stands between two things."""
+
 LONGEST = 500
 """Characters of a question that can be like an example: those have less than 150."""
 
@@ -51,6 +58,7 @@ SAID: Mapping[str, str] = {
 }
 """Signs of an expression by the words for them."""
 
+MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 UP = r"raises?|increas\w*|grow\w*|rises?|rose|including"
 DOWN = r"off|discount\w*|reduced|rebate|cheaper"
 
@@ -58,12 +66,31 @@ TURNING = (
     r"\b(?:before|original|originally|initial|initially|at first)\b(?! the hour)",  # the way back
     r"^(?!.*\btimes\b).*(?:\bthan\b|\bdifference\b|\bgap\b|\bbetween\b)|比.*[多少高低贵大小长短快慢重轻]|相差",
     r"\b(?:fewer|less|lower|shorter|smaller|cheaper than|lighter|younger|colder|behind)\b",
-    r"\b(?:down|falls?|fell|drops?|dropped|decreas\w*|shrinks?|declin\w*)\b",
+    r"\b(?:down|falls?|fell|drops?|dropped|decreas\w*|shrinks?|declin\w*|reduction|discount in)\b",
     rf"\d ?%.*\b(?:{DOWN}|away)\b|\b(?:{DOWN})\b.*\d ?%|降价|打折|优惠",
     rf"\d ?%.*\b(?:{UP}|included|on top|surcharge|added)\b|\b(?:{UP}|plus)\b.*\d ?%"
     r"|\bwith (?:an? )?\d+ ?% (?:sales )?(?:tax|vat|service|extra)\b|上涨|涨价|增加",
     r"\bremainder\b|\bmod(?:ulo)?\b|\bremains? when\b|余数|余几",
     r"\b(?:circumference|perimeter)\b|周长",
+    r"\bhalf\b|\bhalves\b|一半",
+    r"\bthirds?\b|三分之",
+    r"\bquarters?\b|四分之",
+    r"\bfifths?\b|五分之",
+    r"\btenths?\b|十分之",
+    r"\b(?:twice|doubled?)\b|两倍",
+    r"\b(?:average|mean)\b|平均",
+    r"\bmedian\b|中位",
+    r"\bdiameter\b|直径",
+    r"\bvolume\b|体积",
+    r"\bhypotenuse\b|\bdiagonal\b|斜边",
+    r"\bradius\b|半径",
+    r"\broots?\b|\bsqrt\b|根",
+    r"\bdozens?\b",
+    r"\b(?:returns?|returned|cancels?|(?:sends?|takes?|given?) [\w ]*back)\b",
+    rf"\b(?:{MONTHS}) \d|\d(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})",
+    r"percent|per cent|%|百分",
+    r"\b(?:adds|additional|another|extra|more (?:units?|pieces|items|boxes))\b",
+    r"\b(?:an? |the )\w+, (?:an? |the )?\w+,? and \w+",  # three things
     r"\btomorrow\b|明天",
     r"\byesterday\b|昨天",
     r"后天|前天",
@@ -73,23 +100,12 @@ TURNING = (
 
 NARROWING = (
     r"\b(?:save|saves|saved|savings?(?! account))\b|便宜了|节省|省了",  # the other part
-    r"\bhalf\b|\bhalves\b|一半",
-    r"\bthirds?\b|三分之",
-    r"\bquarters?\b|四分之",
-    r"\bfifths?\b|五分之",
-    r"\btenths?\b|十分之",
     r"\b(?:sixth|seventh|eighth|ninth|twelfth|hundredth)s?\b|[六七八九]分之",
-    r"\b(?:twice|doubled?)\b|两倍",
     r"\b(?:maximum|(?:larg|bigg|great|high|long|tall|heavi|old|deep|wid|fast|hott)est)\b(?! common)|最[大高长]",
     r"\b(?:minimum|least|(?:small|low|short|light|young|cheap|slow|cold)est)\b(?! common)|最[小低短]",
-    r"\b(?:average|mean)\b|平均",
-    r"\bmedian\b|中位",
     r"\bsum\b|\badd up\b",
     r"\bproduct\b|积",
-    r"\bdiameter\b|直径",
-    r"\bvolume\b|体积",
     r"\barea\b(?! of (?-i:[A-Z]))|面积",
-    r"\bhypotenuse\b|\bdiagonal\b|斜边",
     r"\b(?:sphere|ball|cone|cylinder|pyramid)\b",
     r"\b(?:left|remain(?:ing|s?(?! when))|rest|still|taken|empty|broken?|breaks?|lost|loses?|eaten|eats?|stays?"
     r"|returns?|returned|absent|gone)\b|还剩|剩下",
@@ -124,6 +140,7 @@ def is_alike(example: Example, question: str) -> bool:
             counted(question) and len(named(asked)) < 2 and counted(question) != counted(asked),
             _has_other_signs(example, question),
             _has_other_places(example, question),
+            _is_of_one_thing(example, question),
         )
     )
 
@@ -180,6 +197,13 @@ def _has_other_places(example: Example, question: str) -> bool:
     wanted = sum(zone != HERE for zone in zones)
     known = sum(zone != HERE for zone in places_of(A_PLACE, question))
     return bool(zones) and not known <= wanted <= max(known, len(NAMED.findall(question)))
+
+
+def _is_of_one_thing(example: Example, question: str) -> bool:
+    """Whether the example looks up two things, and nothing in the question joins two."""
+    first = example.calls[0].tool if example.calls else ""
+    keys = {str(call.arguments) for call in example.calls if call.tool == first}
+    return first != "calculator" and len(keys) > 1 and JOINING.search(question) is None
 
 
 def _values(example: Example) -> list[str]:
