@@ -79,6 +79,30 @@ def test_the_number_of_a_record_is_no_quantity() -> None:
         assert values(question, found("order 3001", record))["expression"] == ["(8 - 5) * 2.50"]
 
 
+def test_results_stand_for_what_the_question_names_first_and_second() -> None:
+    sofa, tablet = found("price of sofa", "899.00 USD"), found("price of tablet", "429.00 USD")
+    for turns in ((sofa, tablet), (tablet, sofa)):
+        asked = "How much more does a sofa cost than a tablet, in USD?"
+        assert values(asked, *turns)["expression"] == ["899.00 - 429.00"]
+        asked = "How much more does a tablet cost than a sofa, in USD?"
+        assert values(asked, *turns)["expression"] == ["429.00 - 899.00"]
+        asked = "How much less does a tablet cost than a sofa, in USD?"
+        assert values(asked, *turns)["expression"] == ["899.00 - 429.00"]
+    peru, chile = found("population of Peru", "34 people"), found("population of Chile", "19 people")
+    asked = "How many times as large as the population of Chile is the population of Peru?"
+    assert values(asked, chile, peru)["expression"] == values(asked, peru, chile)["expression"]
+    assert values(asked, chile, peru)["expression"] == ["34 / 19"]
+
+
+def test_chinese_units_are_named_to_the_tool() -> None:
+    assert values("26 英里等于多少公里？") == {
+        "value": [26],
+        "from_unit": ["miles"],
+        "to_unit": ["kilometers"],
+    }
+    assert values("80 公斤是多少磅？") == {"value": [80], "from_unit": ["kilograms"], "to_unit": ["pounds"]}
+
+
 def test_what_was_looked_up_is_converted() -> None:
     asked = "What is the melting point of zinc in degrees Fahrenheit?"
     assert [call.tool for call in like(PROMPT.texts, asked, SPECS).calls] == ["almanac", "convert_units"]  # type: ignore[union-attr]

@@ -23,7 +23,7 @@ from react_agent.analogy.likeness import is_alike, refers_back
 from react_agent.analogy.lists import stretched
 from react_agent.analogy.pair import Pair
 from react_agent.analogy.sums import answer_like, is_sum, numbers_like, sums
-from react_agent.analogy.words import HERE, offered, places_of, runs, varied
+from react_agent.analogy.words import HERE, offered, place_in, places_of, runs, units_of, varied
 from react_agent.grammar import FREE, UNLIKE, Bounds
 from react_agent.parsers.fitting import Inexact, Misfit, fit
 from react_agent.parsers.schema import resolve
@@ -59,10 +59,11 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
         return free
     example = stretched(example, question)
     read = _read(turns)
-    results, done = tuple(text for _, text in read), example.calls[: len(read)]
-    if [tool for tool, _ in read] != [call.tool for call in done]:
+    done = example.calls[: len(read)]
+    if [call.tool for call in read] != [call.tool for call in done]:
         return free
-    asked, question = _without_keys(example.question, done), _without_keys(question, _calls(turns))
+    results = tuple(call.observation for call in _as_named(example, question, read))
+    asked, question = _without_keys(example.question, done), _without_keys(question, read)
     pair = Pair(asked, question, tuple(call.observation for call in done), results)
     if len(done) == len(example.calls):
         said = None if re.search(r"\d", example.thought) else example.thought
@@ -73,17 +74,40 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
     return free if narrowed is None else Lead((narrowed,), Bounds(THOUGHT, answer=0))
 
 
-def _read(turns: Sequence[Turn]) -> list[tuple[str, str]]:
-    """Each result so far with the tool that gave it."""
+def _read(turns: Sequence[Turn]) -> list[Call]:
+    """Each call so far that gave a result, as an example has it."""
     acts = [(turn.step.actions, turn.observations) for turn in turns if isinstance(turn.step, Act)]
     pairs = (pair for actions, seen in acts for pair in zip(actions, seen, strict=False))
-    return [(action.tool, seen.text) for action, seen in pairs if seen.kind == "tool"]
+    return [
+        Call("", action.tool, action.arguments, seen.text) for action, seen in pairs if seen.kind == "tool"
+    ]
 
 
-def _calls(turns: Sequence[Turn]) -> list[Call]:
-    """The calls so far, as an example has them."""
-    steps = [turn.step for turn in turns if isinstance(turn.step, Act)]
-    return [Call("", action.tool, action.arguments, "") for step in steps for action in step.actions]
+def _as_named(example: Example, question: str, calls: Sequence[Call]) -> Sequence[Call]:
+    """The calls, with the first two in the order in which the example has what it names first and second.
+
+    How much more is a sofa than a tablet? is the sofa less the tablet, whichever was looked up first.
+    """
+    tools = [call.tool for call in (*calls[:2], *example.calls[:2])]
+    if len(tools) < 4 or len(set(tools)) > 1:
+        return calls
+    here = [place_in(question, _only(call)) for call in calls[:2]]
+    there = [place_in(example.question, _only(call)) for call in example.calls[:2]]
+    if None in here or None in there or len(set(here)) < 2:
+        return calls
+    is_turned = _rises(here) != _rises(there)
+    return [calls[1], calls[0], *calls[2:]] if is_turned else calls
+
+
+def _rises(places: Sequence[int | None]) -> bool:
+    return (places[0] or 0) < (places[1] or 0)
+
+
+def _only(call: Call) -> Any:
+    """The value that a call is made with, None where it has several."""
+    if not isinstance(call.arguments, Mapping):
+        return call.arguments
+    return next(iter(call.arguments.values())) if len(call.arguments) == 1 else None
 
 
 def _without_keys(asked: str, calls: Sequence[Call]) -> str:
@@ -171,7 +195,7 @@ def _values(
         return [HERE]
     if zones := places_of(value, pair.question):
         return zones
-    likely = runs(value, pair.asked, pair.question)
+    likely = runs(value, pair.asked, pair.question) or units_of(value, pair.asked, pair.question)
     if turns and (errors := [o.text for o in turns[-1].observations if o.kind == "error"]):
         return offered(errors, " ".join((pair.question, *map(str, tried[-1:])))) + likely
     return likely or varied(value, earlier, tried, pair.question)

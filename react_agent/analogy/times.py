@@ -79,7 +79,10 @@ def duration(question: str) -> str:
     ('3 * 24 * 60 * 60 + 5 * 60 * 60', '')
     """
     asked = [unit for unit in UNITS if _with(unit, r"(?:how many |多少个?)", question)]
-    given = {unit: _with(unit, r"([0-9]+(?:\.[0-9]+)?) ?个?", question) for unit in reversed(list(UNITS))}
+    given = {
+        unit: _with(unit, r"(?<![0-9.])([0-9]+(?:\.[0-9]+)?) ?个?", question)
+        for unit in reversed(list(UNITS))
+    }
     counts = {unit: found[0] for unit, found in given.items() if len(found) == 1}
     if len(asked) != 1 or len(counts) < 2 or len(counts) < sum(map(bool, given.values())):
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,28 @@ from react_agent.tools.clock import known_zone
 WORD = re.compile(r"-?\w+(?:[./'&-]+\w+)*")
 CHINESE = re.compile(r"[\u4e00-\u9fff]+")
 QUOTED = re.compile(r"""(?<!\w)'(.+?)'(?!\w)|"(.+?)"|“(.+?)”|‘(.+?)’|「(.+?)」""")
+
+CHINESE_UNITS: Mapping[str, str] = {
+    "米": "meters",
+    "公里": "kilometers",
+    "千米": "kilometers",
+    "厘米": "centimeters",
+    "毫米": "millimeters",
+    "英里": "miles",
+    "英尺": "feet",
+    "英寸": "inches",
+    "码": "yards",
+    "克": "grams",
+    "公斤": "kilograms",
+    "千克": "kilograms",
+    "磅": "pounds",
+    "盎司": "ounces",
+    "升": "liters",
+    "毫升": "milliliters",
+    "加仑": "gallons",
+    "摄氏度": "celsius",
+    "华氏度": "fahrenheit",
+}
 
 PLACE = 3
 """Words of a place's name; Chinese ones have a character more."""
@@ -87,6 +109,39 @@ def varied(value: str, earlier: Sequence[Any], given: Sequence[Any], question: s
     fresh = [tail for tail in tails if used.isdisjoint(term for word in tail for term in terms(word))]
     alike = [tail for tail in fresh if _is_name(tail[-1]) == is_name]
     return _choices(" ".join([*kept, *tail]) for tail in alike or fresh)
+
+
+def place_in(question: str, value: Any) -> int | None:
+    """Where a question names what a key or a time zone stands for; None where it does not.
+
+    >>> place_in("Is a sofa dearer than two mice?", "price of sofas"), place_in("In New York?", "America/New_York")
+    (5, 3)
+    """
+    words = str(value).rpartition("/")[2].replace("_", " ").split()
+    name = " ".join(words if "/" in str(value) else words[-1:])
+    is_short = len(name) < SHORT  # tower A
+    said = re.escape(name) if is_short else rf"{re.escape(name.removesuffix('s'))}s?"
+    found = re.search(rf"(?<!\w){said}(?!\w)", question, 0 if is_short else re.IGNORECASE) if name else None
+    return found.start() if found else None
+
+
+def units_of(value: str, asked: str, question: str) -> list[str]:
+    """The names of the Chinese units of a question that are like the one that `value` names in what was asked.
+
+    >>> units_of("meters", "12 米是多少英尺？", "26 英里等于多少公里？")
+    ['miles']
+    """
+    own = next((unit for unit, name in CHINESE_UNITS.items() if name == value and unit in asked), None)
+    if own is None:
+        return []
+    is_counted = _is_counted(own, asked)
+    units = re.findall("|".join(sorted(CHINESE_UNITS, key=len, reverse=True)), question)
+    return _choices(CHINESE_UNITS[unit] for unit in units if _is_counted(unit, question) == is_counted)
+
+
+def _is_counted(unit: str, text: str) -> bool:
+    """Whether a number stands before a unit."""
+    return re.search(rf"\d ?{unit}", text) is not None
 
 
 def offered(errors: Sequence[str], wanted: str) -> list[str]:
