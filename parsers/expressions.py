@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
-if sys.version_info >= (3, 11, 5):
+if sys.version_info >= (3, 11, 5):  # pragma: no cover (which one is covered is a matter of the version)
     import re
-else:
+else:  # pragma: no cover
     import regex as re  # type: ignore[no-redef]
 
 __all__ = ["re"]
