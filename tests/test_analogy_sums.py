@@ -92,6 +92,15 @@ def test_results_stand_for_what_the_question_names_first_and_second() -> None:
     asked = "How many times as large as the population of Chile is the population of Peru?"
     assert values(asked, chile, peru)["expression"] == values(asked, peru, chile)["expression"]
     assert values(asked, chile, peru)["expression"] == ["34 / 19"]
+    for asked in (
+        "How many times larger is the population of Peru than the population of Chile?",
+        "How many times as many people live in Peru as in Chile?",
+    ):
+        assert (
+            values(asked, chile, peru)["expression"]
+            == values(asked, peru, chile)["expression"]
+            == ["34 / 19"]
+        )
 
 
 def test_chinese_units_are_named_to_the_tool() -> None:

@@ -65,6 +65,7 @@ DOWN = r"off|discount\w*|reduced|rebate|cheaper"
 TURNING = (
     r"\b(?:before|original|originally|initial|initially|at first)\b(?! the hour)",  # the way back
     r"^(?!.*\btimes\b).*(?:\bthan\b|\bdifference\b|\bgap\b|\bbetween\b)|比.*[多少高低贵大小长短快慢重轻]|相差",
+    r"\btimes as \w+ as\b",  # as tall as B is A, where taller than has A first
     r"\b(?:fewer|less|lower|shorter|smaller|cheaper than|lighter|younger|colder|behind)\b",
     r"\b(?:down|falls?|fell|drops?|dropped|decreas\w*|shrinks?|declin\w*|reduction|discount in)\b",
     rf"\d ?%.*\b(?:{DOWN}|away)\b|\b(?:{DOWN})\b.*\d ?%|降价|打折|优惠",
