@@ -26,7 +26,7 @@ NUMBER, PERCENTAGE, MONEY = "#", "#%", "$"
 """The terms for any number, for any percentage, and for an amount of money."""
 
 SYMBOL, CURRENCY = r"[$€£¥]", r"(?:[$€£¥元]|(?:euros?|eur|dollars?|usd|francs?|cents?|yuan|yen)\b)"
-AMOUNT = re.compile(rf"{SYMBOL} ?\d|\d ?{CURRENCY}", re.IGNORECASE)
+PRICE = re.compile(rf"{SYMBOL} ?[0-9][0-9.,]*|[0-9][0-9.,]* ?{CURRENCY}", re.IGNORECASE)
 
 COUNTED = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b")
 
@@ -76,7 +76,7 @@ def terms(text: str) -> frozenset[str]:
     single = {word for word in words if word not in COMMON}
     pairs = {" ".join(pair) for pair in itertools.pairwise(words)}
     triples = {" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)}
-    money = {MONEY} if AMOUNT.search(text) else set()
+    money = {MONEY} if PRICE.search(text) else set()
     return frozenset(single | pairs | triples | money)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from react_agent.ranking import CURRENCY, ROUNDING, SYMBOL
+from react_agent.ranking import PRICE, ROUNDING
 
 NUMBER = re.compile(
     r"""((?:(?<![\w.)])-)?(?<![\w.])
@@ -14,7 +14,6 @@ NUMBER = re.compile(
     %?|[一二三四五六七八九]折)(?:[ ]?([A-Za-z]+|[\u4e00-\u9fff]))?""",
     re.VERBOSE | re.IGNORECASE,
 )
-PRICE = re.compile(rf"{SYMBOL} ?[0-9][0-9.,]*|[0-9][0-9.,]* ?{CURRENCY}", re.IGNORECASE)
 PERCENT = re.compile(r"(?<=[0-9]) ?per ?cent\b", re.IGNORECASE)
 WIDE = str.maketrans("０１２３４５６７８９．％−", "0123456789.%-")
 """Signs that are written in more than one width. Figures of other scripts are no numbers of an expression."""
