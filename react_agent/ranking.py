@@ -26,7 +26,7 @@ NUMBER, PERCENTAGE, MONEY = "#", "#%", "$"
 """The terms for any number, for any percentage, and for an amount of money."""
 
 SYMBOL, CURRENCY = r"[$€£¥]", r"(?:[$€£¥元]|(?:euros?|eur|dollars?|usd|francs?|cents?|yuan|yen)\b)"
-PRICE = re.compile(rf"{SYMBOL} ?[0-9][0-9.,]*|[0-9][0-9.,]* ?{CURRENCY}", re.IGNORECASE)
+PRICE = re.compile(rf"{SYMBOL} ?[0-9][0-9.,]*|(?<![0-9.,])(?=[.,]*[0-9])[0-9.,]+ ?{CURRENCY}", re.IGNORECASE)
 
 COUNTED = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b")
 
