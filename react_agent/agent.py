@@ -206,8 +206,7 @@ def reply_form(
     spelling = prompt.texts.spelling
     if spelling is None or not endpoint.can:
         return None
-    # Not as a regular expression: engines that make an automaton of it take minutes.
-    form = replace(grammar.constraint(specs, grammar.SPELLINGS[spelling], bounds), regex=None)
+    form = grammar.constraint(specs, grammar.SPELLINGS[spelling], bounds)
     return form if any(getattr(form, notation) is not None for notation in endpoint.can) else None
 
 

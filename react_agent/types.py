@@ -177,16 +177,32 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """A text that a reply has in any case, and what may follow on it, up to the next such text.
+
+    Nothing follows where there is no `gbnf`. What comes for it is right if the whole of it fits `regex`. It is over
+    where it comes to its `end`, which stands nowhere else in it; without one the server ends it.
+    """
+
+    given: str
+    gbnf: str | None = None
+    regex: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """What a reply may look like, in the notations that servers take; None where it cannot be said so.
 
     `gbnf` is llama.cpp's grammar notation, `regex` a regular expression for the whole reply, `schema` a JSON
-    Schema. A server may ignore it, so the reply is read with the same care as any other.
+    Schema. A server may ignore it, so the reply is read with the same care as any other. Where texts of the reply
+    are certain, `stretches` say the same as `gbnf` in several pieces.
     """
 
     gbnf: str | None = None
     regex: str | None = None
     schema: Mapping[str, Any] | None = None
+    stretches: tuple[Stretch, ...] = ()
 
 
 Stream: TypeAlias = Generator[str | Thinking | Usage | Completion, None, None]

@@ -381,7 +381,7 @@ def test_a_small_model_follows_unless_told_otherwise(
     agent = Agent(model, PROMPT, Toolbox([builtin("calculator")]), follow_examples=wanted, check_numbers=True)
     turns = list(agent.run("What is 12% of 4250?"))
     assert isinstance(turns[-1].step, FinalAnswer)
-    assert ('"\\"4250 * 12%\\""' in model.forms[0]) is followed
+    assert ('\\"4250 * 12%\\"' in model.forms[0]) is followed
     assert ("calculator" in model.forms[1]) is not followed
     assert agent.follows() is followed
 

@@ -21,8 +21,9 @@ from react_agent.endpoints.llamacpp import LlamaCpp
 from react_agent.endpoints.openai import OpenAICompletions
 from react_agent.endpoints.server import Request
 from react_agent.errors import ContextTooLong, EndpointError, EndpointTimeout
+from react_agent.grammar import REACT, Bounds, constraint, fits, form
 from react_agent.models import default_model, pull
-from react_agent.types import Completion, Constraint, Part, Sampling, Usage
+from react_agent.types import Completion, Constraint, Part, Sampling, ToolSpec, Usage
 
 pytestmark = [
     pytest.mark.real_model,
@@ -198,3 +199,22 @@ def test_ctrl_c_in_the_middle_ends_the_process_at_once() -> None:
     assert time.monotonic() - begun < 10
     assert process.returncode in {130, -signal.SIGINT}
     assert errors.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_what_is_certain_is_not_generated(local: Embedded) -> None:
+    keys = {
+        "type": "object",
+        "properties": {"key": {"enum": ["age of Bob", "age of Ann"]}},
+        "required": ["key"],
+    }
+    lookup, bounds = ToolSpec("lookup", "Looks up one fact.", keys), Bounds(20, answer=0)
+    parts = [Part("user", "How old is Ann?", "question"), Part("assistant", "Thought:")]
+    *_, reply = local.complete(parts, stop=["\nObservation"], constraint=constraint([lookup], REACT, bounds))
+    assert isinstance(reply, Completion)
+    assert fits(form([lookup], REACT, bounds), reply.text)
+    certain = local.count('Action: lookup\nAction Input: {"key": "')
+    generated, whole = reply.usage.completion, local.count(reply.text)
+    assert None not in (certain, generated, whole)
+    assert (generated or 0) <= (whole or 0) - (
+        certain or 0
+    ) + 2  # where the pieces meet, a token may be another one

@@ -3,14 +3,16 @@ and how many prompt tokens came from the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import Any
 
 from react_agent.endpoints.formats import FORMATS, Piece, detect, has_special, neutralise, pieces, specials
 from react_agent.endpoints.reply import Event, as_count, as_text
 from react_agent.endpoints.server import KEPT, CompletionServer, Request
-from react_agent.types import Usage
+from react_agent.endpoints.stretches import in_stretches
+from react_agent.types import Constraint, Part, Stream, Usage
 
 FINISH = {"eos": "stop", "word": "stop", "limit": "length"}
 
@@ -31,12 +33,30 @@ class LlamaCpp(CompletionServer):
         super().__init__(*arguments, **more)
         self._spelled: dict[tuple[str, bool, bool], list[int]] = {}
 
+    def complete(
+        self,
+        parts: Sequence[Part],
+        *,
+        stop: Sequence[str] = (),
+        deadline: float | None = None,
+        constraint: Constraint | None = None,
+    ) -> Stream:
+        if constraint is None or not constraint.stretches:
+            yield from super().complete(parts, stop=stop, deadline=deadline, constraint=constraint)
+            return
+        until = time.monotonic() + self._limits.total if deadline is None else deadline
+
+        def ask(parts: Sequence[Part], form: Constraint, stop: Sequence[str], generated: int) -> Stream:
+            return self._complete(parts, stop, until, form, cut=True, generated=generated)
+
+        yield from in_stretches(parts, constraint.stretches, stop, ask)
+
     def body(self, asked: Request) -> dict[str, Any]:
         wanted = asked.constraint
         return {
             "prompt": self._prompt(asked),
             "stream": True,
-            "n_predict": self._sampling.max_tokens,
+            "n_predict": self._sampling.max_tokens - asked.generated,
             "temperature": self._sampling.temperature,
             "top_p": self._sampling.top_p,
             "seed": self._sampling.seed,

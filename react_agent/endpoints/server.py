@@ -35,7 +35,10 @@ KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one reply is asked for with. `stop` holds the strings of the prompt and of the chat format."""
+    """What one reply is asked for with. `stop` holds the strings of the prompt and of the chat format.
+
+    `generated` are the tokens of the reply that earlier requests brought.
+    """
 
     parts: Sequence[Part]
     format: str
@@ -43,6 +46,7 @@ class Request:
     constraint: Constraint
     deadline: float
     sends_stop: bool = True
+    generated: int = 0
 
     @property
     def prompt(self) -> str:
@@ -230,11 +234,12 @@ class CompletionServer(ABC):
         constraint: Constraint,
         *,
         cut: bool,
+        generated: int = 0,
     ) -> Stream:
         try:
             format = self.chat_format(deadline)
             stop = usable((*stop, *FORMATS[format].stop))
-            asked = Request(parts, format, stop, constraint, deadline, self.sends_stop)
+            asked = Request(parts, format, stop, constraint, deadline, self.sends_stop, generated)
             yield from self._asked(present(self.body(asked)), asked, stop if cut else ())
         except EndpointError as error:
             raise self._explained(error) from None

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from react_agent.grammar.matching import fits
-from react_agent.grammar.notation import to_gbnf, to_regex
+from react_agent.grammar.notation import to_gbnf
 from react_agent.grammar.reply import FREE, Bounds, reply
 from react_agent.grammar.schemas import to_schema
 from react_agent.grammar.spelling import JSON, REACT, SPELLINGS, TAGS, Keys, Spelling, json_spelling
+from react_agent.grammar.stretches import stretches
 from react_agent.grammar.tree import Node
 from react_agent.grammar.values import UNLIKE
 from react_agent.types import Constraint, ToolSpec
@@ -27,9 +28,10 @@ __all__ = [
 
 
 def constraint(specs: Sequence[ToolSpec], spelling: Spelling = REACT, bounds: Bounds = FREE) -> Constraint:
-    """The form of a reply for these tools, in every notation; without tools, a final answer is left.
+    """The form of a reply for these tools; without tools, a final answer is left.
 
-    What fits is read by the parser as it is meant, with arguments that fit the tool.
+    What fits is read by the parser as it is meant, with arguments that fit the tool. It is not given as a regular
+    expression: engines that make an automaton of one take minutes for this.
 
     >>> constraint([], JSON).schema["required"]
     ['thought', 'answer']
@@ -69,4 +71,5 @@ def _constraint(written: str, spelling: Spelling, bounds: Bounds) -> Constraint:
     tree, schema = _form(written, spelling, bounds), None
     if spelling.keys and not bounds.thinking:
         schema = to_schema(_specs(written), spelling.keys, calls_only=bounds.answer == 0)
-    return Constraint(to_gbnf(tree), to_regex(tree), schema)
+    known = stretches(tree)
+    return Constraint(to_gbnf(tree), None, schema, known if known[0].given or known[1:] else ())

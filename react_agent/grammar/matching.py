@@ -29,7 +29,7 @@ def fits(tree: Node, text: str, *, whole: bool = True) -> bool:
     >>> fits(number, "7"), fits(number, "7", whole=False), fits(number, "x", whole=False)
     (False, True, False)
     """
-    left = _behind(tree, text)
+    left = behind(tree, text)
     return left != NOTHING and (not whole or _may_end(left))
 
 
@@ -62,7 +62,8 @@ def _after_parts(parts: tuple[Node, ...], char: str) -> Node:
     return choice(*found)
 
 
-def _behind(tree: Node, text: str) -> Node:
+def behind(tree: Node, text: str) -> Node:
+    """What may follow on a text; NOTHING where the text is not allowed."""
     for char in text:
         tree = after(tree, char)
         if tree == NOTHING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from react_agent.grammar.tree import Chars, Choice, Literal, Named, Node, Repeat, Sequence
 
@@ -83,6 +84,7 @@ def _regex(node: Node, around: int) -> str:
     return f"(?:{text})" if around == _ATOM else text
 
 
+@lru_cache(maxsize=512)
 def _class(node: Chars, write: object) -> str:
     assert callable(write)
     pieces = (

@@ -25,9 +25,9 @@ class Bounds:
     """How free a reply is.
 
     `thought` is the most characters of its thought, and `said` the thought itself, where it is given. `answer` is
-    the most characters of an answer, which is then one line; with 0 a tool must be called, with None there is no
-    bound. If the answer `begins` with a text, no digit follows on it. With `thinking`, tags of thinking may stand
-    before the thought.
+    the most characters of an answer, which is then one line; with 0 a tool must be called, behind a thought, with
+    None there is no bound. If the answer `begins` with a text, no digit follows on it. With `thinking`, tags of
+    thinking may stand before the thought.
     """
 
     thought: int = 300
@@ -50,8 +50,11 @@ def reply(specs: Sequence[ToolSpec], spelling: Spelling = REACT, bounds: Bounds 
     step = choice(*calls, final)
     if bounds.said is not None:
         return seq(_thinking(spelling) if bounds.thinking else "", _said(bounds.said, spelling), step)
-    opening = _opening(spelling, bounds.thought, bounds.thinking)
-    return seq(opening, step) if spelling.keys else seq(choice(seq(opening, "\n"), " "), step)
+    is_due = bounds.answer == 0
+    opening = _opening(spelling, bounds, is_due)
+    if spelling.keys or is_due:
+        return seq(opening, "" if spelling.keys else "\n", step)
+    return seq(choice(seq(opening, "\n"), " "), step)
 
 
 def _call(spec: ToolSpec, spelling: Spelling) -> Node:
@@ -95,14 +98,14 @@ def _said(thought: str, spelling: Spelling) -> str:
     return f"{before}{thought}{behind}\n"
 
 
-def _opening(spelling: Spelling, length: int, thinks: bool) -> Node:
-    """What stands before the call or the answer. A thought that is no JSON may be missing."""
+def _opening(spelling: Spelling, bounds: Bounds, is_due: bool) -> Node:
+    """What stands before the call or the answer. A thought that is no JSON may be missing, unless it is due."""
     before, behind = spelling.thought
     block = seq(maybe(" "), Named("thinking", text.thinking(*spelling.thinks)))
     if spelling.keys:
-        said = seq(before, repeat(text_char(), 0, length), behind)
-        return seq(_thinking(spelling), said) if thinks else said
-    line = seq(Named("thought", text.thought(length)), behind)
-    said = maybe(seq(before, line))
+        said = seq(before, repeat(text_char(), 0, bounds.thought), behind)
+        return seq(_thinking(spelling), said) if bounds.thinking else said
+    line = seq(Named("thought", text.thought(bounds.thought)), behind)
+    said = seq(before, line) if is_due else maybe(seq(before, line))
     after = seq(repeat(seq("\n"), 0, 2), maybe(before), line)
-    return choice(said, seq(block, maybe(after))) if thinks else said
+    return choice(said, seq(block, maybe(after))) if bounds.thinking else said

@@ -50,6 +50,7 @@ LEAST_STOP_WORD = 4
 """A last line of so many letters that begins a label is taken for what is left of a stop word."""
 
 
+@cache
 def thought(length: int) -> Node:
     """One line of some `length` characters at most: first a number, a quote or a word that is none of a label.
 

@@ -1,7 +1,7 @@
 """From a JSON Schema to a tree of the JSON texts that fit it, all of bounded length.
 
-Keys stand in the order of the schema, those that are required always. Between two parts stands at most one
-space. Keywords that are not read here (`pattern`, `format`, …) are left to the check of the arguments; where a
+Keys stand in the order of the schema, those that are required always, and spaces where `json.dumps` has them.
+Keywords that are not read here (`pattern`, `format`, …) are left to the check of the arguments; where a
 schema says nothing that can be written, any value may stand, nested a few levels deep. `UNLIKE` is a keyword of
 our own.
 """
@@ -58,7 +58,7 @@ def object_of(schema: Schema, root: Schema, levels: int = LEVELS) -> Node:
     if not has_keys(schema):
         more = schema.get("additionalProperties", schema is not root)
         if more is False:
-            return seq("{", _SPACE, "}")
+            return seq("{}")
         return _free_object(
             value(more, root, levels - 1) if isinstance(more, Mapping) else any_value(FREE_LEVELS - 1)
         )
@@ -67,7 +67,7 @@ def object_of(schema: Schema, root: Schema, levels: int = LEVELS) -> Node:
         (seq(_literal(name), _COLON, value(inner, root, levels - 1)), name in required)
         for name, inner in schema["properties"].items()
     ]
-    return seq("{", _SPACE, _pairs(pairs), "}")
+    return seq("{", _pairs(pairs), "}")
 
 
 def chosen(schema: Schema) -> list[Any]:
@@ -144,7 +144,7 @@ def text_char() -> Node:
     return Named("text-char", choice(_RAW, escaped))
 
 
-_SPACE, _COMMA, _COLON = maybe(" "), seq(",", maybe(" ")), seq(":", maybe(" "))
+_COMMA, _COLON = ", ", ": "
 _RAW = Chars(chars('\x00-\x1f\x7f-\x9f"\\').ranges, negated=True)
 
 
@@ -167,7 +167,7 @@ def _pairs(pairs: list[tuple[Node, bool]]) -> Node:
         rest = seq(one if required else maybe(one), rest)
         following.insert(0, rest)
     for (pair, required), behind in zip(pairs, following, strict=True):
-        begins.append(seq(pair, behind, _SPACE))
+        begins.append(seq(pair, behind))
         if required:
             return choice(*begins)
     return maybe(choice(*begins))
@@ -175,16 +175,16 @@ def _pairs(pairs: list[tuple[Node, bool]]) -> Node:
 
 def _list(item: Node, least: int, most: int) -> Node:
     if most == 0:
-        return seq("[", _SPACE, "]")
+        return seq("[]")
     more = repeat(seq(_COMMA, item), max(least - 1, 0), most - 1)
-    items = seq(item, more, _SPACE)
-    return seq("[", _SPACE, items if least else maybe(items), "]")
+    items = seq(item, more)
+    return seq("[", items if least else maybe(items), "]")
 
 
 def _free_object(inner: Node) -> Node:
     key = Named("key", seq('"', repeat(text_char(), 1, LONGEST_KEY), '"'))
     pair = seq(key, _COLON, inner)
-    return seq("{", _SPACE, maybe(seq(pair, repeat(seq(_COMMA, pair), 0, MOST_KEYS - 1), _SPACE)), "}")
+    return seq("{", maybe(seq(pair, repeat(seq(_COMMA, pair), 0, MOST_KEYS - 1))), "}")
 
 
 def _list_of(schema: Schema, root: Schema, levels: int) -> Node:
