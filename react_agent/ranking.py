@@ -15,9 +15,26 @@ from functools import lru_cache
 
 K1, B = 1.2, 0.75
 PIECE = re.compile(r"[a-zà-ÿ]+|[\u4e00-\u9fff]|#%?|[+*/^×÷-]")
+DECIMALS: Mapping[str, int] = {
+    **{word: n for n, word in enumerate(("one", "two", "three", "four", "five", "six"), 1)},
+    **{word: n for n, word in enumerate("一二三四五六", 1)},
+    "两": 2,
+    "tenth": 1,
+    "hundredth": 2,
+    "cent": 2,
+    "thousandth": 3,
+}
+"""What stands for a number of decimals, besides figures."""
+
+PLACES = (
+    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to|use|using|show)\s+){0,4}"
+    r"(?:\b(?:\d+|one|two|three|four|five|six) decimals?(?: places?)?"
+    r"|\bthe nearest (?:tenth|(?:hundred|thousand)th|cent)\b)"
+    r"|[\d一二两三四五六] ?位小数"
+)
 ROUNDING = re.compile(
-    r"(?:\b(?:round(?:ed)?|give|keep|with|and|to)\s+){1,4}\d+ decimals?(?: places)?|\d ?位小数"
-    r"|(?:\b(?:use|using|in|on|by|the|a)\s+)*\b(?:12|24)[- ]?hours? (?:format|clock|time|system)|(?:12|24) ?小时制",
+    rf"{PLACES}|(?:12|24) ?小时制"
+    r"|(?:\b(?:use|using|in|on|by|the|a)\s+)*\b(?:12|24)[- ]?hours? (?:format|clock|time|system)",
     re.IGNORECASE,
 )
 """How exact or in which form an answer is to be says nothing about the kind of question."""
@@ -27,6 +44,8 @@ NUMBER, PERCENTAGE, MONEY = "#", "#%", "$"
 
 SYMBOL, CURRENCY = r"[$€£¥]", r"(?:[$€£¥元]|(?:euros?|eur|dollars?|usd|francs?|cents?|yuan|yen)\b)"
 PRICE = re.compile(rf"{SYMBOL} ?[0-9][0-9.,]*|(?<![0-9.,])(?=[.,]*[0-9])[0-9.,]+ ?{CURRENCY}", re.IGNORECASE)
+
+PERCENT = re.compile(r"(?<=[0-9]) ?per ?cent\b", re.IGNORECASE)
 
 COUNTED = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b")
 
@@ -91,7 +110,8 @@ def marks(text: str) -> Mapping[str, int]:
 
 
 def _marked(text: str) -> str:
-    return re.sub(r"\d[\d.,]*(%?)", r" #\1 ", COUNTED.sub(NUMBER, ROUNDING.sub(" ", text.lower())))
+    written = COUNTED.sub(NUMBER, ROUNDING.sub(" ", PERCENT.sub("%", text.lower())))
+    return re.sub(r"\d[\d.,]*(%?)", r" #\1 ", written)
 
 
 def _stem(word: str) -> str:

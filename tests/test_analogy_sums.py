@@ -49,11 +49,32 @@ from react_agent.examples import like
         ("A boat goes 18 km/h for 4.5 hours. How far does it get?", "18 * 4.5"),
         ("A shelf has 6 rows of 40 books. 25 books are taken. How many are left?", "6 * 40 - 25"),
         ("What is a quarter of 360?", "360 / 4"),
+        ("Divide 95 by 7. Two decimals, please.", "round(95 / 7, 2)"),
+        ("What is 95 divided by 7, to the nearest hundredth?", "round(95 / 7, 2)"),
+        ("A gym fee of 45 euros is going up by 8%. What will I pay?", "45 * (1 + 8%)"),
+        ("Six people add a 15% tip to a bill of 210 euros. What does each of them pay?", "210 * (1 + 15%) / 6"),
+        ("2000 apples are packed in crates of 36. How many apples are left over?", "2000 % 36"),
+        ("Calculate 12^4.", "12^4"),
+        ("Tell me how much 7.5 per cent of 640 is.", "640 * 7.5%"),
+        ("95 除以 7 是多少？保留两位小数。", "round(95 / 7, 2)"),
         ("仓库有 30 箱梨，每箱 12 个，卖掉了 45 个，还剩多少个？", "30 * 12 - 45"),
     ],
 )
 def test_the_sum_is_told_by_the_question(question: str, expression: str) -> None:
     assert expression in values(question)["expression"]
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments"),
+    [
+        ("It is 41 °F outside. What is that in °C?", {"value": 41, "from_unit": "F", "to_unit": "C"}),
+        ("My aunt lives in Cairo. What does her clock show right now?", {"timezone": "Africa/Cairo"}),
+        ("东京现在几点几分？", {"timezone": "Asia/Tokyo"}),
+    ],
+)
+def test_the_call_is_told_by_the_question(question: str, arguments: dict[str, str]) -> None:
+    found = values(question)
+    assert all(value in found[name] for name, value in arguments.items())
 
 
 @pytest.mark.parametrize(

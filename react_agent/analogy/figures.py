@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from react_agent.ranking import PRICE, ROUNDING
+from react_agent.ranking import DECIMALS, PERCENT, PLACES, PRICE, ROUNDING
 
 NUMBER = re.compile(
     r"""((?:(?<![\w.)])-)?(?<![\w.])
@@ -14,7 +14,6 @@ NUMBER = re.compile(
     %?|[一二三四五六七八九]折)(?:[ ]?([A-Za-z]+|[\u4e00-\u9fff]))?""",
     re.VERBOSE | re.IGNORECASE,
 )
-PERCENT = re.compile(r"(?<=[0-9]) ?per ?cent\b", re.IGNORECASE)
 WIDE = str.maketrans("０１２３４５６７８９．％−", "0123456789.%-")
 """Signs that are written in more than one width. Figures of other scripts are no numbers of an expression."""
 
@@ -89,11 +88,16 @@ def plain(number: str) -> str:
 def decimals(text: str) -> int | None:
     """To how many decimals a text wants an answer, None where it does not say.
 
-    >>> decimals("5 by 3, rounded to 2 decimals."), decimals("5 by 3 as a whole number"), decimals("5 by 3.")
-    (2, 0, None)
+    >>> decimals("5 by 3, to two decimals"), decimals("to the nearest cent"), decimals("保留两位小数")
+    (2, 2, 2)
+    >>> decimals("5 by 3 as a whole number"), decimals("5 by 3, on a 24-hour clock")
+    (0, None)
     """
-    if (wish := ROUNDING.search(text)) and (digits := re.search("[0-9]{1,2}", wish[0])):
-        return int(digits[0])
+    if wish := re.search(PLACES, text, re.IGNORECASE):
+        digits = re.search("[0-9]{1,2}", wish[0])
+        return (
+            int(digits[0]) if digits else next(n for word, n in DECIMALS.items() if word in wish[0].lower())
+        )
     return 0 if WHOLE.search(text) else None
 
 

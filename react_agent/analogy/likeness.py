@@ -38,7 +38,7 @@ LONGEST = 500
 ASKING = re.compile(
     r"\b(?:what|how)\b"
     r"|(?:^|[.,;?!]\s|\band\s)(?:(?:in|at|on|from|to) )?(?:which|who|whom|whose|where|when)\b"
-    r"|什么|多少|几|哪|谁|怎么",
+    r"|什么|多少|几(?:点几分|月几[日号])?|哪|谁|怎么",
     re.IGNORECASE,
 )
 REFERRING = re.compile(
@@ -59,7 +59,7 @@ SAID: Mapping[str, str] = {
 """Signs of an expression by the words for them."""
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-UP = r"raises?|increas\w*|grow\w*|rises?|rose|including"
+UP = r"raises?|increas\w*|grow\w*|rises?|rose|(?:go(?:es|ing)?|went) up|including"
 DOWN = r"off|discount\w*|reduced|rebate|cheaper"
 
 TURNING = (
@@ -121,7 +121,7 @@ NARROWING = (
 
 
 def is_alike(example: Example, question: str) -> bool:
-    """Whether a question can be answered as an example is.
+    """Whether a question can be answered as an example is. How many decimals are wanted does not count.
 
     >>> tent = Example("A tent for 90 dollars is 30% off. What is it now?", (), "", "")
     >>> is_alike(tent, "What do I save if 30% is taken off 90 dollars?")
@@ -130,7 +130,7 @@ def is_alike(example: Example, question: str) -> bool:
     if len(question) > LONGEST:
         return False
     example = stretched(example, question)
-    asked = example.question
+    question, asked = without_decimals(question), without_decimals(example.question)
     return not any(
         (
             _has_other_numbers(example, question),
@@ -164,15 +164,15 @@ def _having(kinds: tuple[str, ...], text: str) -> frozenset[str]:
 def _has_other_numbers(example: Example, question: str) -> bool:
     """Whether some numbers or percentages have no place in the example, or it some that are not here.
 
-    One formula fits any number of them; how many decimals are wanted does not count.
+    One formula fits any number of them.
     """
     if not example.calls:
         return len(numbers(question)) > len(numbers(example.question))
     if formula(question) or (duration(question) and duration(example.question)):
         return False
     own, there = (
-        Counter(each.endswith("%") for each in numbers(without_decimals(text)))
-        for text in (question, example.question)
+        Counter(each.endswith("%") for each in numbers(text))
+        for text in (question, without_decimals(example.question))
     )
     return own != there or is_part(question)
 
