@@ -52,7 +52,10 @@ from react_agent.examples import like
         ("Divide 95 by 7. Two decimals, please.", "round(95 / 7, 2)"),
         ("What is 95 divided by 7, to the nearest hundredth?", "round(95 / 7, 2)"),
         ("A gym fee of 45 euros is going up by 8%. What will I pay?", "45 * (1 + 8%)"),
-        ("Six people add a 15% tip to a bill of 210 euros. What does each of them pay?", "210 * (1 + 15%) / 6"),
+        (
+            "Six people add a 15% tip to a bill of 210 euros. What does each of them pay?",
+            "210 * (1 + 15%) / 6",
+        ),
         ("2000 apples are packed in crates of 36. How many apples are left over?", "2000 % 36"),
         ("Calculate 12^4.", "12^4"),
         ("Tell me how much 7.5 per cent of 640 is.", "640 * 7.5%"),
@@ -195,3 +198,20 @@ def test_one_thing_is_looked_up_for_one_and_two_for_two(question: str, tools: li
 )
 def test_words_that_make_another_question_of_it_are_noticed(question: str) -> None:
     assert like(PROMPT.texts, question, SPECS) is None or led(question) == Lead(SPECS)
+
+
+def test_a_clock_is_only_asked_where_a_time_is_wanted() -> None:
+    clock = next(
+        each for each in PROMPT.texts.nearest if each.question == "Which month do they have in Lima?"
+    )
+    assert is_alike(clock, "Which month do they have in Rome?")
+    assert not is_alike(clock, "How many inhabitants do they have in Rome?")
+
+
+def test_what_two_have_together_is_their_sum() -> None:
+    sizes = found("population of Chad", "19 people"), found("population of Togo", "9 people")
+    for asked in (
+        "Chad and Togo together: how many inhabitants do they have?",
+        "How many people live in Chad and Togo combined?",
+    ):
+        assert values(asked, *sizes)["expression"] == ["19 + 9"]

@@ -32,6 +32,14 @@ JOINING = re.compile(
 )
 """What stands between two things."""
 
+MOMENT = re.compile(
+    r"\b(?:time|clocks?|late|early|now|moment|currently|noon|midnight|(?:to|yester)day|to(?:night|morrow)|dates?|morning"
+    r"|evening|(?:second|minute|hour|day|week|weekday|month|year|quarter|century|centurie)s?)\b|o'clock"
+    r"|[点时天日月年周号历]|星期|现在|[今明昨]",
+    re.IGNORECASE,
+)
+"""What a question has that asks a clock."""
+
 LONGEST = 500
 """Characters of a question that can be like an example: those have less than 150."""
 
@@ -141,6 +149,7 @@ def is_alike(example: Example, question: str) -> bool:
             counted(question) and len(named(asked)) < 2 and counted(question) != counted(asked),
             _has_other_signs(example, question),
             _has_other_places(example, question),
+            _zones(example) and not MOMENT.search(question),
             _is_of_one_thing(example, question),
         )
     )
@@ -194,7 +203,7 @@ def _has_other_signs(example: Example, question: str) -> bool:
 
 def _has_other_places(example: Example, question: str) -> bool:
     """Whether a question names more places than the example asks the time of, or fewer; unknown names may be places."""
-    zones = [value for value in _values(example) if value == HERE or places_of(value, value)]
+    zones = _zones(example)
     wanted = sum(zone != HERE for zone in zones)
     known = sum(zone != HERE for zone in places_of(A_PLACE, question))
     return bool(zones) and not known <= wanted <= max(known, len(NAMED.findall(question)))
@@ -205,6 +214,11 @@ def _is_of_one_thing(example: Example, question: str) -> bool:
     first = example.calls[0].tool if example.calls else ""
     keys = {str(call.arguments) for call in example.calls if call.tool == first}
     return first != "calculator" and len(keys) > 1 and JOINING.search(question) is None
+
+
+def _zones(example: Example) -> list[str]:
+    """The time zones that an example asks for."""
+    return [value for value in _values(example) if value == HERE or places_of(value, value)]
 
 
 def _values(example: Example) -> list[str]:
