@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 from react_agent.analogy import is_alike
+from react_agent.analogy.times import in_minutes
 from react_agent.prompts import LOOK_UP, Call, Example, Texts
 from react_agent.ranking import MONEY, NUMBER, PERCENTAGE, marks, rank, terms
 from react_agent.types import ToolSpec
@@ -22,7 +23,7 @@ NEAR = 6.4
 """What an example must score, in units of BM25, to be like a question. Of 100 questions that one is like, the lowest
 had 6.5; the words `what is the` alone make 6.1."""
 
-FEW, CLOSE = 8, 0.4
+FEW, CLOSE = 8, 0.5
 """Of so many nearest examples, the first that a question can be answered as comes before a nearer one that it cannot,
 if it scores at least this share of what that one does."""
 
@@ -122,6 +123,7 @@ def _nearest(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list
 
 def _ranked(texts: Texts, question: str, known: Mapping[str, ToolSpec]) -> list[tuple[float, Example]]:
     """The examples to choose from that only call tools that are there, with how near each is, the nearest first."""
+    question = in_minutes(question)
     able = [example for example in texts.nearest if example.needs <= known.keys()]
     near = rank(question, [" ".join((example.question, *example.like)) for example in able])
     asked = terms(question)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from test_analogy import PROMPT, SPECS, found, led, values
+from test_analogy import PROMPT, SPECS, called, found, led, values
 
 from react_agent.analogy import Lead, is_alike
 from react_agent.examples import like
+from react_agent.types import Observation
 
 
 @pytest.mark.parametrize(
@@ -215,3 +216,16 @@ def test_what_two_have_together_is_their_sum() -> None:
         "How many people live in Chad and Togo combined?",
     ):
         assert values(asked, *sizes)["expression"] == ["19 + 9"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("What time will it be in Lima in half an hour?", "(42 + 30) % 60"),
+        ("I am in Lima. The train leaves in an hour and a half. What time will it be?", "(42 + 90) % 60"),
+        ("What did the clock show in Lima a quarter of an hour ago?", "(42 - 15) % 60"),
+    ],
+)
+def test_parts_of_an_hour_are_minutes(question: str, expression: str) -> None:
+    clock = called("current_time", Observation("2030-01-02 09:42:44 Wednesday Lima"), timezone="America/Lima")
+    assert values(question, clock)["expression"] == [expression]

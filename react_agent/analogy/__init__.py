@@ -23,6 +23,7 @@ from react_agent.analogy.likeness import is_alike, refers_back
 from react_agent.analogy.lists import stretched
 from react_agent.analogy.pair import Pair
 from react_agent.analogy.sums import answer_like, is_sum, numbers_like, sums
+from react_agent.analogy.times import in_minutes
 from react_agent.analogy.words import HERE, offered, place_in, places_of, runs, units_of, varied
 from react_agent.grammar import FREE, UNLIKE, Bounds
 from react_agent.parsers.fitting import Inexact, Misfit, fit
@@ -54,7 +55,7 @@ def lead(example: Example | None, specs: Sequence[ToolSpec], question: str, turn
     Without an example, for a question of another kind, where other tools were called than there, where a sum
     cannot be made like the one there, and after many failures in a row, everything may be written.
     """
-    free = Lead(tuple(specs))
+    free, question = Lead(tuple(specs)), in_minutes(question)
     if example is None or not is_alike(example, question) or _failures(turns) >= FAILURES:
         return free
     example = stretched(example, question)

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
-from react_agent.analogy.figures import numbers, without_decimals
+from react_agent.analogy.figures import numbers, signs, without_decimals
 from react_agent.analogy.formula import formula, is_part
 from react_agent.analogy.lists import stretched
 from react_agent.analogy.sums import SIGN, is_sum
 from react_agent.analogy.times import RATE, counted, duration, named
-from react_agent.analogy.words import A_PLACE, HERE, places_of, quoted
+from react_agent.analogy.words import A_PLACE, CHINESE_UNITS, HERE, WORD, places_of, quoted
 from react_agent.prompts import Example
+from react_agent.ranking import COMMON
+from react_agent.tools.unit_names import find_units
 
 NAMED = re.compile(
     r"(?<!^)(?<![.?!] )\b(?!(?:UTC|GMT|YYYY|MM|DD|HH|AM|PM|I|Mon|Tues?|Wed|Thu|Fri|Sat|Sun)\w*)[A-Z]\w*(?: [A-Z]\w*)*"
@@ -150,6 +152,7 @@ def is_alike(example: Example, question: str) -> bool:
             _has_other_signs(example, question),
             _has_other_places(example, question),
             _zones(example) and not MOMENT.search(question),
+            _has_no_units(example, question),
             _is_of_one_thing(example, question),
         )
     )
@@ -194,11 +197,16 @@ def _questions(text: str) -> list[str]:
 
 
 def _has_other_signs(example: Example, question: str) -> bool:
-    """Whether a question says in words to calculate otherwise than all sums of the example do."""
+    """Whether a question says in words to calculate otherwise than all sums of the example do.
+
+    Or says nothing of it where the example was told how: feet = meters * 3.2808.
+    """
+    if SIGN.search(example.question) and example.calls[0].tool != "calculator" and not signs(question):
+        return True
     made = "".join(value for value in _values(example) if is_sum(value))
-    said = [signs for signs, words in SAID.items() if re.search(words, question, re.IGNORECASE)]
+    said = [sign for sign, words in SAID.items() if re.search(words, question, re.IGNORECASE)]
     is_fixed = bool(made) and not SIGN.search(example.question) and not formula(question)
-    return is_fixed and any(not set(signs) & set(made) for signs in said)
+    return is_fixed and any(not set(sign) & set(made) for sign in said)
 
 
 def _has_other_places(example: Example, question: str) -> bool:
@@ -214,6 +222,16 @@ def _is_of_one_thing(example: Example, question: str) -> bool:
     first = example.calls[0].tool if example.calls else ""
     keys = {str(call.arguments) for call in example.calls if call.tool == first}
     return first != "calculator" and len(keys) > 1 and JOINING.search(question) is None
+
+
+def _has_no_units(example: Example, question: str) -> bool:
+    """Whether the example converts something, and the question names no unit."""
+    words = (word for word in WORD.findall(question) if word.lower() not in COMMON)
+    return (
+        any(call.tool == "convert_units" for call in example.calls)
+        and not any(unit in question for unit in CHINESE_UNITS)
+        and not any(map(find_units, words))
+    )
 
 
 def _zones(example: Example) -> list[str]:

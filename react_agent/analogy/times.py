@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from react_agent.analogy.figures import SPELLED
+
 UNITS: Mapping[str, str] = {
     "second": r"\bseconds?\b|秒",
     "minute": r"\bminutes?\b|分钟",
@@ -34,6 +36,47 @@ ABOVE: Mapping[str, str] = {"second": "minute", "minute": "hour", "hour": "day"}
 RATE = re.compile(
     r"[0-9]%?\s*[a-z]*\s?(?:/|\bper\s|\ban?\s)(?:h|s|second|minute|hour|day|week|month|year)\b", re.IGNORECASE
 )
+
+COUNTS = {
+    "": 0,
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "一": 1,
+    **{word: int(number) for word, number in SPELLED.items()},
+}
+COUNT = rf"\b(?P<count>{'|'.join(word for word in COUNTS if word.isascii())}|[0-9]+)"
+PART = r"(?P<part>(?:a )?half|a quarter|three quarters)"
+PARTS: Mapping[str, int] = {"half": 30, "a half": 30, "a quarter": 15, "three quarters": 45, "半": 30}
+PARTLY = (
+    rf"{COUNT} hours? and {PART}\b",
+    rf"{COUNT} and {PART} hours?\b",
+    rf"\b{PART} (?:of )?an hour\b",
+    r"(?:(?P<count>[一两二三四五六])个)?(?P<part>半)个?(?:小时|钟头)",
+)
+"""Hours and parts of an hour, in words."""
+
+
+def in_minutes(text: str) -> str:
+    """A text with minutes where it has parts of an hour in words; hours where something goes by the hour.
+
+    >>> in_minutes("It starts in two and a half hours."), in_minutes("半小时以后几点？")
+    ('It starts in 150 minutes.', '30 分钟以后几点？')
+    >>> in_minutes("How far is that at 60 km/h in an hour and a half?")
+    'How far is that at 60 km/h in 1.5 hours?'
+    """
+    is_rate = RATE.search(text) is not None
+
+    def written(found: re.Match[str]) -> str:
+        said, part = (found.groupdict().get("count") or "").lower(), found["part"].lower()
+        minutes = 60 * (int(said) if said.isdigit() else COUNTS[said]) + PARTS[part]
+        if part == "半":
+            return f"{minutes} 分钟"
+        return f"{minutes / 60:g} hours" if is_rate else f"{minutes} minutes"
+
+    for pattern in PARTLY:
+        text = re.sub(pattern, written, text, flags=re.IGNORECASE)
+    return text
 
 
 def named(text: str) -> list[str]:
