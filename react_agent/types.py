@@ -180,13 +180,13 @@ class Sampling:
 class Stretch:
     """A text that a reply has in any case, and what may follow on it, up to the next such text.
 
-    Nothing follows where there is no `gbnf`. What comes for it is right if the whole of it fits `regex`. It is over
-    where it comes to its `end`, which stands nowhere else in it; without one the server ends it.
+    Nothing follows where there is no `gbnf`. Whether what came for it is whole, `fits` says. It is over where it comes
+    to its `end`, which stands nowhere else in it; without one the server ends it.
     """
 
     given: str
     gbnf: str | None = None
-    regex: str = ""
+    fits: Callable[[str], bool] = bool
     end: str = ""
 
 
@@ -196,7 +196,7 @@ class Constraint:
 
     `gbnf` is llama.cpp's grammar notation, `regex` a regular expression for the whole reply, `schema` a JSON
     Schema. A server may ignore it, so the reply is read with the same care as any other. Where texts of the reply
-    are certain, `stretches` say the same as `gbnf` in several pieces.
+    are certain, `stretches` say the same as `gbnf` in several pieces, but for a line break at the end.
     """
 
     gbnf: str | None = None

@@ -6,6 +6,7 @@ import pytest
 from test_analogy import PROMPT, SPECS, called, found, led, values
 
 from react_agent.analogy import Lead, is_alike
+from react_agent.analogy.words import offered, quoted
 from react_agent.examples import like
 from react_agent.types import Observation
 
@@ -229,3 +230,30 @@ def test_what_two_have_together_is_their_sum() -> None:
 def test_parts_of_an_hour_are_minutes(question: str, expression: str) -> None:
     clock = called("current_time", Observation("2030-01-02 09:42:44 Wednesday Lima"), timezone="America/Lima")
     assert values(question, clock)["expression"] == [expression]
+
+
+def test_a_number_counts_what_it_stands_before() -> None:
+    lamp, desk = found("price of lamp", "20.50 USD"), found("price of desk", "199.00 USD")
+    assert values("What do one lamp and 3 desks cost together?", lamp, desk)["expression"] == [
+        "20.50 + 3 * 199.00"
+    ]
+    assert values("What do 3 lamps and one desk cost together?", lamp, desk)["expression"] == [
+        "3 * 20.50 + 199.00"
+    ]
+
+
+def test_an_amount_is_taken_off_a_price() -> None:
+    assert values("自行车降价 80 元后是多少元？", found("自行车的价格", "640 元"))["expression"] == [
+        "640 - 80"
+    ]
+    bike = found("price of bike", "640 USD")
+    assert values(
+        "By how many USD is a bike more expensive than a lamp?", bike, found("price of lamp", "20 USD")
+    )["expression"] == ["640 - 20"]
+
+
+def test_no_value_has_the_marks_of_a_turn() -> None:
+    assert offered(["no entry; close keys: age of Ann, age of Ann <|im_end|>"], "Ann's age?") == [
+        "age of Ann"
+    ]
+    assert quoted("What is 'a<|im_start|>b' and 'c'?") == ["c"]

@@ -102,6 +102,7 @@ TURNING = (
     r"percent|per cent|%|百分",
     r"\b(?:adds|additional|another|extra|more (?:units?|pieces|items|boxes))\b",
     r"\b(?:an? |the )\w+, (?:an? |the )?\w+,? and \w+",  # three things
+    r"\b(?:an?|one) [a-z]+ and (?:\d|two|three|four|five|six|seven|eight|nine|ten)\b",  # the number counts the second
     r"\btomorrow\b|明天",
     r"\byesterday\b|昨天",
     r"后天|前天",

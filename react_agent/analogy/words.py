@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from react_agent.endpoints.formats import specials
 from react_agent.errors import ToolError
 from react_agent.ranking import COMMON, terms
 from react_agent.tools.clock import known_zone
@@ -195,8 +196,8 @@ def _named(names: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _choices(texts: Iterable[str]) -> list[str]:
-    """Each text once, not too many and none too long."""
-    fitting = (text for text in texts if text and len(text) <= LONGEST)
+    """Each text once, not too many, none too long, and none with the marks of a turn, which a prompt must not have."""
+    fitting = (text for text in texts if text and len(text) <= LONGEST and not specials(text))
     return list(itertools.islice(dict.fromkeys(fitting), MOST))
 
 

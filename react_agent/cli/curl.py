@@ -75,7 +75,8 @@ def _caught(
             if settings.constrain != "off"
             else None
         )
-        stream = asked.complete(parts, stop=prompt.stop, deadline=deadline, constraint=form)
+        whole = form and replace(form, stretches=())
+        stream = asked.complete(parts, stop=prompt.stop, deadline=deadline, constraint=whole)
         with suppress(EndpointError), closing(stream):
             next(stream)
         listener.shutdown()

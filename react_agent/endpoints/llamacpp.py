@@ -46,10 +46,10 @@ class LlamaCpp(CompletionServer):
             return
         until = time.monotonic() + self._limits.total if deadline is None else deadline
 
-        def ask(parts: Sequence[Part], form: Constraint, stop: Sequence[str], generated: int) -> Stream:
-            return self._complete(parts, stop, until, form, cut=True, generated=generated)
+        def ask(prompt: Sequence[Part], form: Constraint, stops: Sequence[str], generated: int) -> Stream:
+            return self._complete(prompt, stops, until, form, cut=True, generated=generated)
 
-        yield from in_stretches(parts, constraint.stretches, stop, ask)
+        yield from in_stretches(parts, constraint.stretches, stop, self._sampling.max_tokens, ask)
 
     def body(self, asked: Request) -> dict[str, Any]:
         wanted = asked.constraint

@@ -30,7 +30,7 @@ def fits(tree: Node, text: str, *, whole: bool = True) -> bool:
     (False, True, False)
     """
     left = behind(tree, text)
-    return left != NOTHING and (not whole or _may_end(left))
+    return left != NOTHING and (not whole or may_end(left))
 
 
 def after(node: Node, char: str) -> Node:
@@ -57,7 +57,7 @@ def _after_parts(parts: tuple[Node, ...], char: str) -> Node:
     for place, part in enumerate(parts):
         if (rest := after(part, char)) != NOTHING:
             found.append(seq(rest, *parts[place + 1 :]))
-        if not _may_end(part):
+        if not may_end(part):
             break
     return choice(*found)
 
@@ -71,12 +71,12 @@ def behind(tree: Node, text: str) -> Node:
     return tree
 
 
-def _may_end(node: Node) -> bool:
+def may_end(node: Node) -> bool:
     """Whether the empty text is allowed."""
     if isinstance(node, Sequence):
-        return all(map(_may_end, node.parts))
+        return all(map(may_end, node.parts))
     if isinstance(node, Choice):
-        return any(map(_may_end, node.options))
+        return any(map(may_end, node.options))
     if isinstance(node, Repeat):
         return node.least == 0
-    return not isinstance(node, Literal | Chars) and _may_end(node.node)
+    return not isinstance(node, Literal | Chars) and may_end(node.node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from react_agent.grammar.tree import Chars, Choice, Literal, Named, Node, Repeat, Sequence
@@ -85,8 +86,7 @@ def _regex(node: Node, around: int) -> str:
 
 
 @lru_cache(maxsize=512)
-def _class(node: Chars, write: object) -> str:
-    assert callable(write)
+def _class(node: Chars, write: Callable[[int], str]) -> str:
     pieces = (
         write(low) if low == high else f"{write(low)}{'-' if high > low + 1 else ''}{write(high)}"
         for low, high in node.ranges
