@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
 from react_agent.errors import ContextTooLong
-from react_agent.types import Completion, Constraint, Part, Stream, Stretch, Usage
+from react_agent.types import Completion, Constraint, Part, Stream, Stretch, Thinking, Usage
 
 
 def in_stretches(
@@ -23,46 +23,58 @@ def in_stretches(
     prompt that is counted is that of the first request; what is given later on is counted nowhere. Where the server
     does not keep to a form, what it wrote is the reply.
     """
-    text, usage = "", Usage()
-    finish: str | None = "stop"
+    reply = Completion("", "stop")
     for at, stretch in enumerate(stretches, 1):
-        if (usage.completion or 0) >= most:
-            finish = "length"
+        generated = reply.usage.completion or 0
+        if generated >= most:
+            reply = replace(reply, finish_reason="length")
             break
+        known = reply.text + stretch.given
         if stretch.gbnf is None:
-            text += stretch.given
             yield stretch.given
+            reply = replace(reply, text=known)
             break
-        known = text + stretch.given
         asked = [*parts, Part("assistant", known, "model")] if known else parts
         stops = (stretch.end,) if stretch.end else stop
-        before, said, held = usage, Completion(""), stretch.given
+        stream = ask(asked, Constraint(gbnf=stretch.gbnf), stops, generated)
         try:
-            with closing(ask(asked, Constraint(gbnf=stretch.gbnf), stops, before.completion or 0)) as stream:
-                for item in stream:
-                    if held:  # not before the server answers
-                        yield held
-                        held = ""
-                    if isinstance(item, Usage):
-                        usage = _together(before, item)
-                        yield usage
-                    elif isinstance(item, Completion):
-                        said = item
-                    else:
-                        yield item
+            said = yield from _passed_on(stream, stretch.given, reply.usage)
         except ContextTooLong:
-            if not text:
+            if not reply.text:
                 raise
-            finish = "length"
+            reply = replace(reply, finish_reason="length")
             break
-        text, finish = known + said.text, said.finish_reason
-        usage = _together(before, said.usage)
-        if at == len(stretches) or finish == "length" or not stretch.fits(said.text + stretch.end):
+        reply = replace(said, text=known + said.text)
+        if (
+            at == len(stretches)
+            or said.finish_reason == "length"
+            or not stretch.fits(said.text + stretch.end)
+        ):
             break
         if stretch.end:
-            text += stretch.end
             yield stretch.end
-    yield Completion(text, finish, usage)
+            reply = replace(reply, text=reply.text + stretch.end)
+    yield reply
+
+
+def _passed_on(
+    stream: Stream, given: str, before: Usage
+) -> Generator[str | Thinking | Usage, None, Completion]:
+    """One request behind what is given, which is held back until the server answers; then the end of it.
+
+    Its tokens are counted with those `before`.
+    """
+    said = Completion("")
+    with closing(stream):
+        for item in stream:
+            if given:
+                yield given
+                given = ""
+            if isinstance(item, Completion):
+                said = replace(item, usage=_together(before, item.usage))
+            else:
+                yield _together(before, item) if isinstance(item, Usage) else item
+    return said
 
 
 def _together(before: Usage, now: Usage) -> Usage:
