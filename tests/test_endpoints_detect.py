@@ -201,14 +201,23 @@ def test_prompt_as_curl_sends_what_ask_sends(home: Home, kind: Kind) -> None:
     )
 
 
-@pytest.mark.parametrize("dialect", ["react", "json", "tags"])
-def test_a_reply_in_stretches_is_shown_as_one_request(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "texts"),
+    [
+        ("react", ("Action: calculator", "Final Answer: ")),
+        ("json", ('{"thought": "', '"action": "calculator"', '"answer": "')),
+        ("tags", ('{"name": "calculator"', "Final Answer: ")),
+    ],
+)
+def test_a_reply_in_stretches_is_shown_as_one_request(
+    home: Home, dialect: str, texts: tuple[str, ...]
+) -> None:
     with serving(Llama(ANSWER)) as server:
         done = home.react("prompt", "--curl", "-m", f"llamacpp:{server.url}", "-t", dialect, "2?")
     words = shlex.split(done.stdout)
     shown = json.loads(words[words.index("-d") + 1])
     assert not shown["prompt"].endswith('"')
-    assert "Final Answer" in shown["grammar"] or "answer" in shown["grammar"]
+    assert [text for text in texts if text not in shown["grammar"].replace('\\"', '"')] == []
 
 
 def test_prompt_as_curl_for_an_address_alone_asks_what_it_is(home: Home) -> None:

@@ -93,12 +93,12 @@ def decimals(text: str) -> int | None:
     >>> decimals("5 by 3 as a whole number"), decimals("5 by 3, on a 24-hour clock")
     (0, None)
     """
-    if wish := re.search(PLACES, text, re.IGNORECASE):
-        digits = re.search("[0-9]{1,2}", wish[0])
-        return (
-            int(digits[0]) if digits else next(n for word, n in DECIMALS.items() if word in wish[0].lower())
-        )
-    return 0 if WHOLE.search(text) else None
+    wish = re.search(PLACES, text, re.IGNORECASE)
+    if wish is None:
+        return 0 if WHOLE.search(text) else None
+    if digits := re.search("[0-9]{1,2}", wish[0]):
+        return int(digits[0])
+    return next(count for word, count in DECIMALS.items() if word in wish[0].lower())
 
 
 def without_decimals(text: str) -> str:

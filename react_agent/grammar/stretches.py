@@ -7,7 +7,7 @@ one go, many take the time of a few. SGLang calls this jump-forward decoding (ht
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations, takewhile
 
 from react_agent.grammar.matching import after, behind, fits, may_end
@@ -37,7 +37,7 @@ def stretches(tree: Node) -> tuple[Stretch, ...]:
     stretch = (
         Stretch(text)
         if now in (EMPTY, LINE_END)
-        else Stretch(text, _gbnf(now), partial(fits, now), _end(now))
+        else Stretch(text, to_gbnf(now), partial(fits, now), _end(now))
     )
     return (stretch, *(() if later is None else stretches(later)))
 
@@ -47,10 +47,9 @@ def given(tree: Node) -> tuple[str, Node]:
 
     If something follows, no space stands at its end: with the word that follows it is one token.
     """
-    text, rest = _shared(tree)
-    if rest != EMPTY:
-        text = text.rstrip(" ")
-    return text, behind(tree, text)
+    shared, rest = _shared(tree)
+    text = shared if rest == EMPTY else shared.rstrip(" ")
+    return text, seq(shared[len(text) :], rest)
 
 
 def _shared(tree: Node) -> tuple[str, Node]:
@@ -144,9 +143,3 @@ def _unnamed(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Named) and isinstance(node.node, Sequence | Literal | Named | Choice):
         return _unnamed(node.node)
     return (node,)
-
-
-@lru_cache(maxsize=32)
-def _gbnf(tree: Node) -> str:
-    """A tree in the notation for the server. Thoughts are often the same."""
-    return to_gbnf(tree)
